@@ -1,0 +1,204 @@
+"""What the engine, the review and the reports ask of the outside world.
+
+The adapters live in `store/`, `providers/` and `workspace.py`; `store/in_memory.py` is the second
+implementation of the store, used where a test needs no LanceDB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from vault_tools.core.citation import Citation, SourceState
+from vault_tools.core.memory import Memory, Status
+from vault_tools.core.scope import Viewer
+
+Vector = Sequence[float]
+
+
+class Clock(Protocol):
+    """Tell the time; the only source of it."""
+
+    def now(self) -> int:
+        """Give UTC milliseconds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderIdentity:
+    """What makes vectors comparable; stored with the table and checked (spec 01 §Providers).
+
+    `mean` and `spread` are the cosine of unrelated texts under this model, in thousandths: the
+    calibration that maps raw cosine to the 0–1 scale of the thresholds.
+    """
+
+    provider: str
+    model: str
+    dimensions: int
+    prefix: str = "none"
+    normalised: bool = True
+    mean: int = 0
+    spread: int = 100
+
+
+class Embedder(Protocol):
+    """Turn texts into vectors."""
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """Name provider, model and dimensions."""
+        ...
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed texts to be stored."""
+        ...
+
+    def embed_query(self, text: str) -> Vector:
+        """Embed a question."""
+        ...
+
+
+class Operation(StrEnum):
+    """What happened to a row."""
+
+    STORED = "stored"
+    CHANGED = "changed"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryEntry:
+    """One committed change of one row; `after` is None for a removal."""
+
+    sequence: int
+    at: int
+    operation: Operation
+    memory_id: str
+    reason: str
+    before_hash: str = ""
+    after: Memory | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A row found by vector search; `cosine` is raw, −1 to 1."""
+
+    memory: Memory
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """A row found by words; `bm25` is raw, 0 or more."""
+
+    memory: Memory
+    bm25: float
+
+
+class MemoryStore(Protocol):
+    """The engine's tables. Every call names the acting agent (spec 07 rule 4).
+
+    Reads see the viewer's own rows and other agents' rows whose scope allows it; writes touch only
+    rows that the viewer's agent stored. A foreign id behaves exactly like an unknown one.
+    """
+
+    def find(self, viewer: Viewer, memory_id: str) -> Memory | None:
+        """Give a row, whatever its status, or None when unknown or not visible."""
+        ...
+
+    def rows(
+        self,
+        viewer: Viewer,
+        *,
+        statuses: Collection[Status] = (Status.ACTIVE,),
+        own_only: bool = False,
+    ) -> Iterator[Memory]:
+        """Stream visible rows ordered by created_at, then id; expired ones included."""
+        ...
+
+    def count(self, viewer: Viewer) -> int:
+        """Count the agent's own active rows."""
+        ...
+
+    def nearest(self, viewer: Viewer, vector: Vector, *, limit: int, now: int) -> list[Near]:
+        """Give the nearest active, unexpired, visible rows, best first, ties by id."""
+        ...
+
+    def matching(
+        self, viewer: Viewer, tokens: Sequence[str], *, limit: int, now: int
+    ) -> list[Matching]:
+        """Give the active, unexpired, visible rows that hold some of the tokens, best first."""
+        ...
+
+    def insert(self, viewer: Viewer, memory: Memory, vector: Vector, *, reason: str) -> Memory:
+        """Store a new row durably and give it back as read back.
+
+        Inserting the same row again is a no-op; another row under the same id raises StoreError.
+        """
+        ...
+
+    def replace(self, viewer: Viewer, before_hash: str, memory: Memory, *, reason: str) -> Memory:
+        """Change a row durably if it still has `before_hash`.
+
+        A row that already equals `memory` is left alone; any other hash raises StalePrecondition,
+        an unknown or foreign id MemoryNotFound.
+        """
+        ...
+
+    def remove(self, viewer: Viewer, before_hash: str, memory_id: str, *, reason: str) -> None:
+        """Take a row out (the undo of a store); absent already is a no-op. History keeps it."""
+        ...
+
+    def history(self, viewer: Viewer, memory_id: str) -> list[HistoryEntry]:
+        """Give every committed change of a row, oldest first."""
+        ...
+
+    def agents(self) -> list[str]:
+        """List the agents that have a database here."""
+        ...
+
+    def version(self, agent_id: str) -> int:
+        """Give the table version of an agent's database, 0 when it has none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedBlock:
+    """A managed block that we wrote: canonical hash, and SHA-256 of the exact body bytes."""
+
+    path: str
+    block_id: str
+    canonical: str
+    exact: str
+
+
+class BlockOwnership(Protocol):
+    """Which blocks are ours; a correct hash alone proves nothing (spec 03)."""
+
+    def owned_blocks(self, path: str) -> Mapping[str, OwnedBlock]:
+        """Give the blocks that we wrote in a file, by block id."""
+        ...
+
+    def own_blocks(self, blocks: Sequence[OwnedBlock]) -> None:
+        """Remember blocks just written; replaces what was known under the same path and id."""
+        ...
+
+    def disown_blocks(self, path: str, block_ids: Collection[str]) -> None:
+        """Forget blocks that were taken out again."""
+        ...
+
+
+class SourceReader(Protocol):
+    """Tell whether a cited source is still what was cited."""
+
+    def state(self, citation: Citation) -> SourceState:
+        """Re-hash the source of a citation."""
+        ...
+
+
+class Redactor(Protocol):
+    """Mask secrets in a text, line for line."""
+
+    def __call__(self, text: str) -> str: ...

@@ -1,0 +1,1 @@
+"""The home folder: everything of ours that does not belong in a vault."""
