@@ -11,9 +11,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from vault_tools.core.approval import Approval
+from vault_tools.core.bundle import ReviewBundle, StandingBundle
 from vault_tools.core.citation import Citation, SourceState
+from vault_tools.core.item import Item, ItemState
 from vault_tools.core.memory import Memory, Status
+from vault_tools.core.saga import OwnedBlock, Saga, SagaStage
 from vault_tools.core.scope import Viewer
+
+__all__ = ["OwnedBlock"]
 
 Vector = Sequence[float]
 
@@ -97,12 +103,34 @@ class Matching:
     bm25: float
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two rows near each other in meaning, the smaller id first; `cosine` is raw, −1 to 1."""
+
+    first: Memory
+    second: Memory
+    cosine: float
+
+
+class Indexer(Protocol):
+    """Turn a memory into the words it is found by (the store cannot import the tokeniser)."""
+
+    def __call__(self, memory: Memory) -> Sequence[str]:
+        """Give the search tokens of a row, without white space inside a token."""
+        ...
+
+
 class MemoryStore(Protocol):
     """The engine's tables. Every call names the acting agent (spec 07 rule 4).
 
     Reads see the viewer's own rows and other agents' rows whose scope allows it; writes touch only
     rows that the viewer's agent stored. A foreign id behaves exactly like an unknown one.
     """
+
+    @property
+    def damaged(self) -> int:
+        """Count the rows that reads have skipped because they no longer match their hash."""
+        ...
 
     def find(self, viewer: Viewer, memory_id: str) -> Memory | None:
         """Give a row, whatever its status, or None when unknown or not visible."""
@@ -132,6 +160,17 @@ class MemoryStore(Protocol):
         """Give the active, unexpired, visible rows that hold some of the tokens, best first."""
         ...
 
+    def same_content(self, viewer: Viewer, content_hash: str) -> list[Memory]:
+        """Give the visible rows of any status whose normalised text has this hash, by id."""
+        ...
+
+    def pairs(self, viewer: Viewer, *, minimum: float, limit: int, now: int) -> Iterator[Pair]:
+        """Give each pair of active, unexpired, visible rows with a raw cosine ≥ `minimum` once.
+
+        At most `limit` partners are looked at per row, nearest first; pairs come best first.
+        """
+        ...
+
     def insert(self, viewer: Viewer, memory: Memory, vector: Vector, *, reason: str) -> Memory:
         """Store a new row durably and give it back as read back.
 
@@ -139,8 +178,16 @@ class MemoryStore(Protocol):
         """
         ...
 
-    def replace(self, viewer: Viewer, before_hash: str, memory: Memory, *, reason: str) -> Memory:
-        """Change a row durably if it still has `before_hash`.
+    def replace(
+        self,
+        viewer: Viewer,
+        before_hash: str,
+        memory: Memory,
+        *,
+        reason: str,
+        vector: Vector | None = None,
+    ) -> Memory:
+        """Change a row durably if it still has `before_hash`; without `vector` it keeps its own.
 
         A row that already equals `memory` is left alone; any other hash raises StalePrecondition,
         an unknown or foreign id MemoryNotFound.
@@ -162,16 +209,6 @@ class MemoryStore(Protocol):
     def version(self, agent_id: str) -> int:
         """Give the table version of an agent's database, 0 when it has none."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class OwnedBlock:
-    """A managed block that we wrote: canonical hash, and SHA-256 of the exact body bytes."""
-
-    path: str
-    block_id: str
-    canonical: str
-    exact: str
 
 
 class BlockOwnership(Protocol):
@@ -202,3 +239,87 @@ class Redactor(Protocol):
     """Mask secrets in a text, line for line."""
 
     def __call__(self, text: str) -> str: ...
+
+
+class Ledger(BlockOwnership, Protocol):
+    """The append-only account of bundles, approvals, applies and undos, outside the vault."""
+
+    def open_bundle(
+        self, bundle: ReviewBundle, *, stamp: str, expires_at: int, blocked: Mapping[int, str]
+    ) -> StandingBundle:
+        """Record a new bundle under the next free id for its stamp.
+
+        `blocked` maps positions of items that the adversarial pass blocked to the reason.
+        """
+        ...
+
+    def bundles(self) -> list[StandingBundle]:
+        """Give every bundle, newest first."""
+        ...
+
+    def bundle(self, bundle_id: str) -> StandingBundle:
+        """Give one bundle; raises UnknownBundle."""
+        ...
+
+    def propose(self, item: Item, *, at: int) -> str:
+        """Keep a proposal for the next bundle and give its id; the same proposal is kept once."""
+        ...
+
+    def proposals(self) -> list[Item]:
+        """Give the proposals that are in no bundle yet, oldest first."""
+        ...
+
+    def keys(self) -> Mapping[str, frozenset[ItemState]]:
+        """Map the key of every item ever bundled to the states its items are in."""
+        ...
+
+    def decide(self, approval: Approval, *, state: ItemState | None) -> None:
+        """Record a decision and move its item, unless a saga will (`state` None).
+
+        Raises WrongState where the state machine does not allow that step.
+        """
+        ...
+
+    def approval(self, item_id: str) -> Approval | None:
+        """Give the newest unspent approval of an item, or None."""
+        ...
+
+    def ever_approved(self, bundle_id: str) -> frozenset[str]:
+        """Give the ids of a bundle's items that were ever approved."""
+        ...
+
+    def settle(self, item_id: str, state: ItemState, *, note: str, at: int) -> None:
+        """Move an item that could not be applied, with the reason."""
+        ...
+
+    def begin(self, saga: Saga) -> None:
+        """Write the commit record of a saga; from here on it is rolled forward."""
+        ...
+
+    def turn(self, saga_id: str, stage: SagaStage) -> None:
+        """Note that a saga is being reverted."""
+        ...
+
+    def finish(self, saga: Saga, *, at: int) -> None:
+        """Close a saga: item state, spent nonce, block ownership and event in one transaction."""
+        ...
+
+    def close_reverted(self, saga: Saga, state: ItemState, *, note: str, at: int) -> None:
+        """Close a saga that was taken back, and move its item to `state`."""
+        ...
+
+    def unfinished(self) -> list[Saga]:
+        """Give the sagas that a crash left behind, oldest first."""
+        ...
+
+    def applied_saga(self, item_id: str) -> Saga | None:
+        """Give the saga that applied an item, for taking it back."""
+        ...
+
+    def expire(self, *, now: int) -> list[str]:
+        """Expire what is pending or approved in bundles whose time is over; give their ids."""
+        ...
+
+    def verify(self) -> int:
+        """Walk the event chain and give its length; raises LedgerError at the first broken link."""
+        ...

@@ -1,4 +1,4 @@
-"""One lock per name in the home folder, held by a process, taken over only when its owner is gone."""
+"""One lock per name in the home folder; taken over only when the process that held it is gone."""
 
 from __future__ import annotations
 

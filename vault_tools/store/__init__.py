@@ -1,0 +1,1 @@
+"""Databases: the memory tables, their history, and the review ledger."""
