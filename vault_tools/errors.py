@@ -1,6 +1,6 @@
 """Every error that vault-tools raises on purpose, and the exit code each one ends with.
 
-    VaultToolsError                 1  something went wrong; message and hint say what and the way out
+    VaultToolsError                 1  something went wrong; message and hint tell the way out
     ├── InvalidInput                2  an argument is empty, too long or of the wrong form
     ├── ConfigError                 1  the configuration cannot be used as it is
     │   └── BridgeDisabled          1  review and reports are off until `init`
@@ -23,6 +23,7 @@
     │   ├── RowDamaged              1  a row no longer matches its hash
     │   └── ModelMismatch           1  the table was embedded with another model
     ├── RootRefused                 1  cited retrieval may not read there
+    ├── TemplateBroken              1  a template cannot be found, read or rendered
     └── ProviderError               1  an embedding, reranking or chat provider
 """
 
@@ -86,7 +87,28 @@ class BlockMalformed(BlockError):
 
 
 class BlockTampered(BlockError):
-    """Raised when the text inside a block is not what was last written there."""
+    """Raised when the text inside a block is not what was last written there.
+
+    Carries what a diff needs: the text found, the text to be written, and the file's hash.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        path: str = "",
+        block_id: str = "",
+        found: str = "",
+        wanted: str = "",
+        disk_sha256: str = "",
+    ) -> None:
+        super().__init__(message, hint)
+        self.path = path
+        self.block_id = block_id
+        self.found = found
+        self.wanted = wanted
+        self.disk_sha256 = disk_sha256
 
 
 class BundleError(VaultToolsError):
@@ -147,6 +169,10 @@ class ModelMismatch(StoreError):
 
 class RootRefused(VaultToolsError):
     """Raised when cited retrieval may not read a path."""
+
+
+class TemplateBroken(VaultToolsError):
+    """Raised when a template is missing, ill-formed, lacks a value or reaches for more than text."""
 
 
 class ProviderError(VaultToolsError):

@@ -1,0 +1,1 @@
+"""Templates to text: a sandbox, filters that make foreign text harmless, contexts."""
