@@ -52,4 +52,6 @@ def parse_citation(text: str) -> Citation | None:
         return None
     start = int(match["start"])
     end = int(match["end"] or start)
-    return Citation(unquote(match["path"]), start, end, match["sha"] or "") if end >= start else None
+    return (
+        Citation(unquote(match["path"]), start, end, match["sha"] or "") if end >= start else None
+    )

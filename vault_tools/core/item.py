@@ -119,7 +119,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One column of a row, before and after; text form, so that the seal is independent of types."""
+    """One column of a row, before and after, in text form: the seal knows no types."""
 
     name: str
     before: str
@@ -250,7 +250,7 @@ class Item:
 
     @property
     def wants_digest_typed(self) -> bool:
-        """Tell whether approving takes typing the short digest (spec 02 §Deciding takes a person)."""
+        """Tell whether approving takes typing the short digest (spec 02 §Deciding)."""
         return self.risk.at_least(Risk.HIGH) or self.widens_scope
 
     def roles(self) -> tuple[SourceRole, ...]:
@@ -283,6 +283,7 @@ _WHY_TYPE = {
     ItemType.KNOWLEDGE_UPDATE: "it writes to KNOWLEDGE.md, which every agent reads",
     ItemType.MEMORY_PROMOTION: "agents will believe it more",
     ItemType.MEMORY_DEMOTION: "agents will believe it less",
+    ItemType.STALE_REVIEW: "it changes only how long the memory lives",
     ItemType.NOTE_IMPORT_CANDIDATE: "text from a note becomes something an agent recalls",
 }
 
@@ -307,6 +308,17 @@ def _floor(item: Item) -> tuple[Risk, str]:
         return Risk.HIGH, "more agents will recall it"
     floor = _FLOORS.get(item.type, Risk.LOW)
     return floor, _WHY_TYPE.get(item.type, "it changes only generated text in the review root")
+
+
+_GIST = 64
+
+
+def gist(text: str, most: int = _GIST) -> str:
+    """Cut a text to at most so many characters, at a word, in quotation marks."""
+    words = " ".join(text.split())
+    if len(words) > most:
+        words = f"{words[:most].rpartition(' ')[0] or words[:most]}…"
+    return f"“{words}”"
 
 
 CHANGEABLE = {

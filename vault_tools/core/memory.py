@@ -18,6 +18,7 @@ MAX_SOURCE = 500
 DAY_MS = 86_400_000
 
 AGENT_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
+MEMORY_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
 _RESERVED = frozenset(
     {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
 )
@@ -133,3 +134,8 @@ def normalised(text: str) -> str:
 def is_agent_id(value: str) -> bool:
     """Tell whether a value may name an agent or workspace, and so a folder (spec 01)."""
     return bool(AGENT_ID.match(value)) and value.split(".")[0] not in _RESERVED and value[-1] != "."
+
+
+def is_memory_id(value: str) -> bool:
+    """Tell whether a value has the form of a memory's id: a UUID in lower case."""
+    return bool(MEMORY_ID.match(value))

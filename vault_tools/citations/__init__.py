@@ -1,0 +1,1 @@
+"""Cited retrieval: one door to the files that memories and answers quote."""

@@ -1,0 +1,108 @@
+"""Propose to remember what a changed note states (spec 11 §What is proposed)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vault_tools.core.citation import Citation
+from vault_tools.core.item import (
+    Effects,
+    Evidence,
+    Item,
+    ItemType,
+    Needs,
+    Precondition,
+    RowDraft,
+    gist,
+)
+from vault_tools.core.memory import MAX_SOURCE, Category
+from vault_tools.core.note import lines_of, split_front_matter
+from vault_tools.core.risk import Risk
+from vault_tools.core.scope import Scope
+from vault_tools.core.trust import SourceRole, Trust
+from vault_tools.core.visible import storable
+from vault_tools.review.proposers.frame import Frame
+from vault_tools.review.proposers.statements import (
+    Statement,
+    may_state,
+    statements,
+    without_label,
+)
+from vault_tools.vault.notes import Note, read_note
+
+_PAST = frozenset({"superseded", "deprecated", "rejected", "überholt", "verworfen", "ersetzt"})
+_IMPORTANCE = {Category.DECISION: 800, Category.PREFERENCE: 700, Category.FACT: 600}
+_KIND = {
+    Category.DECISION: "decision",
+    Category.PREFERENCE: "preference",
+    Category.FACT: "fact",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NoteItems:
+    """The proposals of one note, best first, and how many more it would have made."""
+
+    items: tuple[Item, ...]
+    left_out: int
+
+
+def note_items(path: str, data: bytes, frame: Frame, *, most: int = 3) -> NoteItems:
+    """Propose at most `most` memories from a note; the citation's hash covers these very bytes."""
+    note = read_note(path, data)
+    if not may_state(note.text) or not _wanted(note):
+        return NoteItems((), 0)
+    text = frame.redact(note.text)
+    front = split_front_matter(text)
+    lines = [text[line.start : line.end] for line in lines_of(text)]
+    skipped = front.lines if front else 0
+    found = statements(lines[skipped:], first_line=skipped + 1)
+    ranked = sorted(found, key=lambda statement: (-statement.weight, statement.first_line))
+    items = tuple(_item(path, note.sha256, statement, frame) for statement in ranked[:most])
+    return NoteItems(items, max(0, len(ranked) - most))
+
+
+def _wanted(note: Note) -> bool:
+    """Honour the owner's `vault-tools: ignore`, and leave out what a note says is superseded."""
+    if note.properties.get("vault-tools") == "ignore" or note.names("superseded-by"):
+        return False
+    return str(note.properties.get("status", "")).casefold() not in _PAST
+
+
+def _item(path: str, sha256: str, statement: Statement, frame: Frame) -> Item:
+    citation = Citation(path, statement.first_line, statement.last_line, sha256)
+    words, _ = storable(statement.text)
+    kind = _KIND[statement.category]
+    name = path.rpartition("/")[2].removesuffix(".md")
+    draft = RowDraft(
+        text=words,
+        category=statement.category,
+        importance=_IMPORTANCE[statement.category],
+        scope=Scope.AGENT_PRIVATE,
+        trust=Trust.CANDIDATE,
+        evidence=statement.quote,
+        source=str(citation)[:MAX_SOURCE],
+        source_role=SourceRole.NOTE,
+    )
+    return Item(
+        type=ItemType.NOTE_IMPORT_CANDIDATE,
+        agent_id=frame.agent_id,
+        workspace_key=frame.workspace_key,
+        vault_id=frame.vault_id,
+        target=f"note:{path}:{statement.first_line}-{statement.last_line}",
+        title=f"Remember: {gist(without_label(words))}",
+        shown=words,
+        reason=f"Your note “{name}” states a {kind}, and no memory says so yet.",
+        if_rejected="The note stays as it is, and agents do not learn this from it.",
+        proposed_by=frame.proposed_by,
+        profile=frame.profile,
+        created_at=frame.now,
+        effects=Effects(drafts=(draft,)),
+        evidence=(Evidence(statement.quote, str(citation), SourceRole.NOTE),),
+        preconditions=(Precondition(Needs.SOURCE_SHA256, path, sha256),),
+        labelled=Risk.MEDIUM,
+        scope_after=Scope.AGENT_PRIVATE,
+        trust_after=Trust.CANDIDATE,
+        template_digest=frame.template_digest,
+        rank=statement.weight,
+    )
