@@ -1,0 +1,1 @@
+"""Read the vault tolerantly, and write it through one door (spec 03)."""
