@@ -1,0 +1,1 @@
+"""Recall, store, forget, and the finders of duplicates and contradictions."""

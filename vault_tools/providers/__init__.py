@@ -1,0 +1,1 @@
+"""Models that run outside the engine: embedders, rerankers, chat."""
