@@ -21,7 +21,7 @@ _QUICK = re.compile(
 _LABELS = {
     Category.DECISION: re.compile(
         r"(?:decision|decided|entscheidung|entscheid|entschieden|beschluss|beschlossen)"
-        r"[*_ \t]{0,3}(?::|—|–)",
+        r"(?: (?:am|vom|on|of)\b[^:\n]{1,30})?[*_ \t]{0,3}(?::|—|–)",
         re.IGNORECASE,
     ),
     Category.PREFERENCE: re.compile(
@@ -60,7 +60,8 @@ _DOUBT_ANYWHERE = re.compile(
     r"|\bundecided\b|\b(?:noch )?(?:nicht|nichts) (?:\w+ )?(?:entschieden|beschlossen|vereinbart)\b"
     r"|\bprefer(?:e)? not\b|\bbevorzuge (?:es )?nicht\b|\bdon't prefer\b"
     r"|\bno decision\b|\bkein(?:e|en)? (?:entscheidung|beschluss)\b|\boffen\b[^.]{0,20}\?"
-    r"|\bbefore noon\b|\bjust for today\b|\bnur (?:für )?heute\b|\bheute vormittag\b",
+    r"|\bbefore noon\b|\b(?:just|only) (?:for )?(?:today|this week|tonight)\b"
+    r"|\bnur (?:für )?(?:heute|diese woche|morgen)\b|\bheute (?:vormittag|abend|noch)\b",
     re.IGNORECASE,
 )
 _HEARSAY_BEFORE = re.compile(
@@ -76,7 +77,8 @@ _DECISION_HEADING = re.compile(
     r"(?:the )?(?:decision|entscheidung|entscheid|beschluss)[ :#]*\Z", re.IGNORECASE
 )
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[*_)\]»”“\"]{0,3}[ \t\n]+(?=[^\s])")
+# A day such as "3. Mai" ends no sentence.
+_SENTENCE_END = re.compile(r"(?<=[.!?…])(?<!\D\d\.)(?<!\D\d\d\.)[*_)\]»”“\"]{0,3}[ \t\n]+(?=[^\s])")
 _LINK = re.compile(r"!?\[\[([^\]|\n]+)(?:\|([^\]\n]+))?\]\]")
 _MD_LINK = re.compile(r"\[([^\]\n]+)\]\([^)\n]*\)")
 _EMPHASIS = re.compile(r"(?<![\w\\])(\*{1,3}|_{1,3}|==)(?=\S)(.+?)(?<=\S)\1(?!\w)")
