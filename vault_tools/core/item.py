@@ -310,7 +310,7 @@ def _floor(item: Item) -> tuple[Risk, str]:
     return floor, _WHY_TYPE.get(item.type, "it changes only generated text in the review root")
 
 
-_GIST = 64
+_GIST = 100
 
 
 def gist(text: str, most: int = _GIST) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from vault_tools.core.item import Adversarial, Finding, Item, ItemType, Verdict
 from vault_tools.core.risk import Risk
@@ -45,6 +46,8 @@ _EVERYTHING = re.compile(
     r"\b(?:all|every|alle) (?:memor(?:y|ies)|notes?|notizen)\b|\beverything\b|^\*$", re.IGNORECASE
 )
 _SCANNED = 40_000
+_MASKED = re.compile(r"«REDACTED:[a-z0-9_]{2,40}»")
+_YEAR = re.compile(r"(?<![\d.,])(20\d\d)(?![\d])")
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = (
     ("injection", _INJECTION, "The text gives orders to an agent instead of stating something."),
@@ -68,13 +71,13 @@ def attack(item: Item, *, strict: bool = False) -> Item:
 
 def orders_in(text: str) -> bool:
     """Tell whether a text gives orders to an agent or holds a command."""
-    scanned = text[:_SCANNED]
+    scanned = _MASKED.sub("", text[:_SCANNED])
     return bool(_INJECTION.search(scanned) or _COMMAND.search(scanned))
 
 
 def _texts(item: Item) -> Sequence[str]:
     words = (item.shown, item.effects.proposed_text(), *(e.quote for e in item.evidence))
-    return [text[:_SCANNED] for text in words]
+    return [_MASKED.sub("", text[:_SCANNED]) for text in words]
 
 
 def _blocks(item: Item) -> Iterator[Finding]:
@@ -108,6 +111,13 @@ def _warnings(item: Item, *, strict: bool) -> Iterator[Finding]:
             "hidden_characters",
             "The text holds characters that cannot be seen; they are shown as ⟨U+…⟩.",
         )
+    if item.type is ItemType.NOTE_IMPORT_CANDIDATE and _is_past(item):
+        yield Finding("past_date", "It names only years that are over; does it still hold?")
     wants = item.type in (ItemType.MEMORY_PROMOTION, ItemType.NOTE_IMPORT_CANDIDATE)
     if (wants or strict) and not any(evidence.quote for evidence in item.evidence):
         yield Finding("no_evidence", "Nothing quotes where this comes from.")
+
+
+def _is_past(item: Item) -> bool:
+    years = [int(year) for year in _YEAR.findall(item.shown)]
+    return bool(years) and max(years) < datetime.fromtimestamp(item.created_at / 1000, UTC).year

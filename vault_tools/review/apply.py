@@ -14,7 +14,7 @@ from vault_tools.core.trust import Trust, is_assistant_only
 from vault_tools.errors import NotApproved, VaultToolsError
 from vault_tools.review.items import HANDLERS, not_yet
 from vault_tools.review.items.objection import Objection, blocked, invalid
-from vault_tools.review.saga import CONFLICTS, carry_out
+from vault_tools.review.saga import CONFLICTS, TAKEN_BACK, carry_out
 from vault_tools.review.world import World
 
 FAILED = (ItemState.STALE, ItemState.BLOCKED, ItemState.INVALID)
@@ -100,6 +100,9 @@ def _apply_item(
     if objections or approval is None:
         return _object(world, item, objections, dry_run=dry_run)
     plan = HANDLERS[item.item.type].apply(item.item, world)
+    if _is_spent(item, plan, world):
+        spent = invalid("the engine's history has it as applied already")
+        return _object(world, item, (spent,), dry_run=dry_run)
     if dry_run:
         return Outcome(item.item_id, ItemState.APPLIED, "would be applied", plan)
     saga = Saga(
@@ -162,6 +165,16 @@ def _rule_objections(item: Item, approval: Approval | None, world: World) -> tup
         if not block.path.startswith(f"{world.review_root}/"):
             found.append(blocked(f"{block.path} is outside the review root"))
     return tuple(found)
+
+
+def _is_spent(item: StandingItem, plan: Plan, world: World) -> bool:
+    """Ask the engine's own history, because an older copy of the ledger knows nothing of it."""
+    for step in plan.rows:
+        entries = world.store.history(world.viewer(step.agent_id), step.memory_id)
+        about = [entry.reason for entry in entries if item.item_id in entry.reason.split()]
+        if about and not about[-1].startswith(TAKEN_BACK):
+            return True
+    return False
 
 
 def flags_needed(item: Item) -> dict[str, str]:

@@ -22,7 +22,7 @@ from vault_tools.core.block import (
 )
 from vault_tools.core.bundle import BRIDGE_VERSION, EXPIRES_AFTER_DAYS, StandingBundle, StandingItem
 from vault_tools.core.item import ItemState, ItemType, Verdict
-from vault_tools.core.note import set_scalar, split_front_matter
+from vault_tools.core.note import split_front_matter
 from vault_tools.core.risk import Risk
 from vault_tools.errors import BlockError, BlockMalformed, TemplateBroken
 from vault_tools.render.contexts import (
@@ -47,6 +47,7 @@ from vault_tools.review.item_view import (
     summary_row,
 )
 from vault_tools.vault.markdown import opaque_lines
+from vault_tools.vault.properties import set_property
 
 NOTE_TEMPLATE = "review-bundle.md.j2"
 OVERVIEW_TEMPLATE = "blocks/bundle-overview.md.j2"
@@ -57,7 +58,7 @@ TEMPLATES = (NOTE_TEMPLATE, OVERVIEW_TEMPLATE, ITEM_TEMPLATE, FINDINGS_TEMPLATE)
 OVERVIEW = "overview"
 FINDINGS = "findings"
 
-MOST_ROWS = 25
+MOST_ROWS = 40
 MOST_FINDINGS = 40
 
 
@@ -143,7 +144,7 @@ def refreshed_bundle_note(old: str, standing: StandingBundle, bodies: Mapping[st
                 text, at, block_id, agents[block_id], standing.bundle_id, bodies[block_id]
             )
     check_splice(old, text, dict(bodies), opaque_lines)
-    return set_scalar(text, "status", standing.status.value) if split_front_matter(text) else text
+    return set_property(text, "status", standing.status.value) if split_front_matter(text) else text
 
 
 def note_state(
@@ -298,7 +299,7 @@ def _commands(
 ) -> Iterator[Command]:
     if states.get(ItemState.PENDING) or states.get(ItemState.STALE):
         yield Command(
-            "Decide one after the other; you are asked about each:",
+            "Decide one after the other; you are asked about each and may say no:",
             f"vault-tools review approve {bundle_id} --items all",
         )
     easy = sum(_is_low_risk(one) and one.item.type not in not_yet for one in ranked)

@@ -69,7 +69,7 @@ STATES = {
 }
 
 VERDICTS = {
-    Verdict.PASS: "passed",
+    Verdict.PASS: "nothing found",
     Verdict.WARNING: "warning",
     Verdict.NEEDS_FLAG: "needs flag",
     Verdict.BLOCK: "blocked",
@@ -90,7 +90,7 @@ _READERS = {
 }
 
 _SPEAKERS = {
-    SourceRole.USER: "The user said",
+    SourceRole.USER: "You said",
     SourceRole.ASSISTANT: "Only an assistant said",
     SourceRole.TOOL: "A tool reported",
     SourceRole.NOTE: "A note says",
@@ -270,7 +270,6 @@ def _column_changes(change: RowChange, *, alone: bool) -> Iterator[Difference]:
 
 
 def _draft_columns(draft: RowDraft) -> Iterator[Difference]:
-    yield Difference("Kind", "not stored", draft.category.value)
     if draft.expires_at:
         yield Difference("Expires", "not stored", moment(draft.expires_at))
 

@@ -20,16 +20,15 @@ from vault_tools.core.bundle import (
     Step,
     bundle_stamp,
 )
-from vault_tools.core.digest import sha256_hex
 from vault_tools.core.item import Item, ItemState, Verdict, with_risk_floor
-from vault_tools.core.memory import DAY_MS, normalised
+from vault_tools.core.memory import DAY_MS
 from vault_tools.core.risk import Risk
 from vault_tools.errors import VaultToolsError
 from vault_tools.review.adversarial import attack
 from vault_tools.review.bundle_note import NoteState
 from vault_tools.review.proposers.frame import Frame
+from vault_tools.review.proposers.known import compared, remembered
 from vault_tools.review.proposers.notes import note_items
-from vault_tools.review.proposers.statements import without_label
 from vault_tools.review.publishing import Publisher
 from vault_tools.review.saga import Repaired, recover
 from vault_tools.review.world import World
@@ -117,7 +116,7 @@ def prepare(
         proposed = [*from_notes, *request.find_in_rows(frame), *_waiting(world)]
         found.append(f"{len(proposed)} proposals")
     with _step(world, done, StepName.ADVERSARIAL_LIGHT, announce) as found:
-        attacked = [attack(item, strict=strict) for item in proposed]
+        attacked = compared([attack(item, strict=strict) for item in proposed], world)
         found += _verdicts(attacked)
     with _step(world, done, StepName.RISK_CLASSIFICATION, announce) as found:
         rated = [with_risk_floor(item) for item in attacked]
@@ -221,16 +220,7 @@ def _from_notes(
         found = note_items(path, data, frame, most=request.per_note)
         items += found.items
         left_out += found.left_out
-    return [item for item in items if not _remembered(world, item)], left_out
-
-
-def _remembered(world: World, item: Item) -> bool:
-    """Tell whether the engine holds the same words already, whatever became of them."""
-    viewer = world.viewer(item.agent_id)
-    for text in {item.shown, without_label(item.shown)}:
-        if world.store.same_content(viewer, sha256_hex(normalised(text))):
-            return True
-    return False
+    return [item for item in items if not remembered(item, world)], left_out
 
 
 def _waiting(world: World) -> list[Item]:

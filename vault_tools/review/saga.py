@@ -6,6 +6,7 @@ at what is there first, so that running a saga again after a crash runs it once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from vault_tools.core.item import ItemState
@@ -18,7 +19,9 @@ from vault_tools.errors import (
     VaultToolsError,
 )
 from vault_tools.review.world import World
+from vault_tools.vault.files import Leftover
 
+TAKEN_BACK = "taken back:"
 CONFLICTS = (StalePrecondition, FileConflict, BlockError, MemoryNotFound)
 
 
@@ -43,16 +46,22 @@ def carry_out(saga: Saga, world: World) -> None:
 
 
 def recover(world: World) -> list[Repaired]:
-    """Finish what a crash left behind: forward where possible, back otherwise."""
+    """Finish what a crash left behind: forward where possible, back otherwise.
+
+    Temporary files of interrupted writes go from the review root into the undo store.
+    """
+    # First: a crash in here then leaves a saga unfinished that leads the next command here again.
+    leftovers = world.files.sweep()
     repaired = []
     for saga in world.ledger.unfinished():
         try:
             if saga.stage is SagaStage.REVERTING:
-                _take_back(saga, world, note="taken back after an interruption")
-                repaired.append(_told(saga, forward=False))
+                # Where a conflict was the cause, the next apply finds it again and says so.
+                _take_back(saga, world, note="taken back after an interruption", conflict=False)
+                repaired.append(_told(saga, forward=False, why=_kept(saga, leftovers, world)))
                 continue
             _roll_forward(saga, world)
-            repaired.append(_told(saga, forward=True))
+            repaired.append(_told(saga, forward=True, why=_kept(saga, leftovers, world)))
         except CONFLICTS as conflict:
             repaired.append(_told(saga, forward=False, why=conflict.message))
     return repaired
@@ -62,6 +71,24 @@ def _told(saga: Saga, *, forward: bool, why: str = "") -> Repaired:
     ending = "was finished" if forward else "was taken back"
     message = f"{saga.item_id} had been interrupted and {ending}"
     return Repaired(saga.item_id, saga.bundle_id, forward, f"{message}: {why}" if why else message)
+
+
+def _kept(saga: Saga, leftovers: Iterable[Leftover], world: World) -> str:
+    """Name the texts found beside a saga's files that are neither the old nor the new one."""
+    kept = [
+        f"another text of {step.path} is kept in the undo store as {left.sha256[:8]}"
+        for step in saga.plan.files
+        for left in leftovers
+        if not left.known and left.replaces(step.path) and not _torn(left, step, world)
+    ]
+    return "; ".join(kept)
+
+
+def _torn(left: Leftover, step: FileStep, world: World) -> bool:
+    """Tell whether a leftover is the beginning of the text that was being written."""
+    if not step.after_sha256:
+        return False
+    return world.undo.get(step.after_sha256).startswith(world.undo.get(left.sha256))
 
 
 def _roll_forward(saga: Saga, world: World) -> None:
@@ -77,7 +104,7 @@ def _roll_forward(saga: Saga, world: World) -> None:
 def _take_back(saga: Saga, world: World, *, note: str, conflict: bool = True) -> None:
     for row in saga.plan.inverse().rows:
         if _row_is(row.before, row, world):
-            _change_row(row, world, reason=f"taken back: {saga.item_id}")
+            _change_row(row, world, reason=f"{TAKEN_BACK} {saga.item_id}")
     for file in saga.plan.inverse().files:
         if _present(file.path, world) == file.before_sha256:
             _change_file(file, world)

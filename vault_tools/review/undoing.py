@@ -42,7 +42,11 @@ def _applied_at(world: World, item: StandingItem) -> tuple[int, str]:
 def undo(
     world: World, bundle_id: str, decisions: list[Approval], *, dry_run: bool = False
 ) -> Undone:
-    """Take back the items that `decisions` name, in that order; each is a saga of its own."""
+    """Take back the items that `decisions` name, in that order; each is a saga of its own.
+
+    Raises LedgerError when the ledger was changed by another hand.
+    """
+    world.ledger.verify()
     undone, refused, errors = [], [], []
     for decision in decisions:
         saga = world.ledger.applied_saga(decision.item_id)

@@ -26,7 +26,6 @@ from vault_tools.review.proposers.statements import (
     Statement,
     may_state,
     statements,
-    without_label,
 )
 from vault_tools.vault.notes import Note, read_note
 
@@ -58,7 +57,7 @@ def note_items(path: str, data: bytes, frame: Frame, *, most: int = 3) -> NoteIt
     skipped = front.lines if front else 0
     found = statements(lines[skipped:], first_line=skipped + 1)
     ranked = sorted(found, key=lambda statement: (-statement.weight, statement.first_line))
-    items = tuple(_item(path, note.sha256, statement, frame) for statement in ranked[:most])
+    items = tuple(_item(path, note, statement, frame) for statement in ranked[:most])
     return NoteItems(items, max(0, len(ranked) - most))
 
 
@@ -69,8 +68,19 @@ def _wanted(note: Note) -> bool:
     return str(note.properties.get("status", "")).casefold() not in _PAST
 
 
-def _item(path: str, sha256: str, statement: Statement, frame: Frame) -> Item:
-    citation = Citation(path, statement.first_line, statement.last_line, sha256)
+def _source(citation: Citation) -> str:
+    whole = str(citation)
+    return whole if len(whole) <= MAX_SOURCE else citation.place()[:MAX_SOURCE]
+
+
+def _place(name: str, heading: str, note: Note) -> str:
+    below = f" under “{gist(heading)[1:-1]}”" if heading and heading != name else ""
+    dates = (*note.names("date"), *note.names("created"))
+    return f"in your note “{name}”{below}{f' of {dates[0][:10]}' if dates else ''}"
+
+
+def _item(path: str, note: Note, statement: Statement, frame: Frame) -> Item:
+    citation = Citation(path, statement.first_line, statement.last_line, note.sha256)
     words, _ = storable(statement.text)
     kind = _KIND[statement.category]
     name = path.rpartition("/")[2].removesuffix(".md")
@@ -81,7 +91,7 @@ def _item(path: str, sha256: str, statement: Statement, frame: Frame) -> Item:
         scope=Scope.AGENT_PRIVATE,
         trust=Trust.CANDIDATE,
         evidence=statement.quote,
-        source=str(citation)[:MAX_SOURCE],
+        source=_source(citation),
         source_role=SourceRole.NOTE,
     )
     return Item(
@@ -90,16 +100,17 @@ def _item(path: str, sha256: str, statement: Statement, frame: Frame) -> Item:
         workspace_key=frame.workspace_key,
         vault_id=frame.vault_id,
         target=f"note:{path}:{statement.first_line}-{statement.last_line}",
-        title=f"Remember: {gist(without_label(words))}",
+        title=f"Remember: {gist(words)}",
         shown=words,
-        reason=f"Your note “{name}” states a {kind}, and no memory says so yet.",
+        reason=f"It reads like a {kind} {_place(name, statement.heading, note)}, "
+        "and no memory says it yet.",
         if_rejected="The note stays as it is, and agents do not learn this from it.",
         proposed_by=frame.proposed_by,
         profile=frame.profile,
         created_at=frame.now,
         effects=Effects(drafts=(draft,)),
         evidence=(Evidence(statement.quote, str(citation), SourceRole.NOTE),),
-        preconditions=(Precondition(Needs.SOURCE_SHA256, path, sha256),),
+        preconditions=(Precondition(Needs.SOURCE_SHA256, path, note.sha256),),
         labelled=Risk.MEDIUM,
         scope_after=Scope.AGENT_PRIVATE,
         trust_after=Trust.CANDIDATE,

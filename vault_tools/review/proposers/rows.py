@@ -57,7 +57,10 @@ def row_items(
 
 
 def _secret_reason(kinds: tuple[str, ...]) -> str:
-    return f"It holds what looks like a secret ({', '.join(kinds)})."
+    return (
+        f"It holds what looks like a secret ({', '.join(kinds)}). Burying it stops the recall; "
+        "change the secret itself as well."
+    )
 
 
 def _deserves_promotion(memory: Memory) -> bool:
@@ -148,15 +151,18 @@ def _next(trust: Trust) -> Trust:
 
 
 def _why_promote(memory: Memory) -> str:
-    said = {
-        SourceRole.USER: "You said it yourself",
-        SourceRole.NOTE: "One of your notes says it",
-        SourceRole.ASSISTANT: "An agent concluded it",
-        SourceRole.TOOL: "A tool reported it",
-        SourceRole.NONE: "Nobody recorded who said it",
+    basis = {
+        SourceRole.USER: "rests on your own words",
+        SourceRole.NOTE: "rests on a note of yours",
+        SourceRole.ASSISTANT: "is an assistant's conclusion",
+        SourceRole.TOOL: "comes from a tool",
+        SourceRole.NONE: "comes from nobody on record",
     }[memory.source_role]
-    kind = {Category.DECISION: "a decision", Category.PREFERENCE: "a preference"}
-    return f"{said}, and it is {kind.get(memory.category, 'a fact')} that agents rely on."
+    day = datetime.fromtimestamp(memory.created_at / 1000, UTC).date().isoformat()
+    return (
+        f"{memory.stored_by} stored this {memory.category.value} on {day} ({memory.origin.value}); "
+        f"it {basis}. Compare the text with the quote."
+    )
 
 
 def _about(

@@ -105,6 +105,7 @@ class Statement:
     first_line: int
     last_line: int
     weight: int
+    heading: str = ""
 
 
 def may_state(text: str) -> bool:
@@ -181,7 +182,15 @@ def _statement(passage: _Passage) -> Statement | None:
                 return None
             weight = _WEIGHT[category] + (_LABELLED_BONUS if labelled else 0)
             quote = _BLOCK_ID.sub("", sentence)[:_QUOTE].strip()
-            return Statement(text, quote, category, passage.first_line, passage.last_line, weight)
+            return Statement(
+                without_label(text),
+                quote,
+                category,
+                passage.first_line,
+                passage.last_line,
+                weight,
+                plain_words(passage.heading),
+            )
     return None
 
 
