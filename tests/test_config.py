@@ -106,6 +106,7 @@ OURS = {
     "reranker.provider": None,
     "reranker.candidates": 100,
     "base_db_path": str(HOME / "memory"),
+    "obsidian_bridge.in_place_writes": False,
     "obsidian_bridge.morning_review.timezone": None,
     "review.allow_headless": False,
     "review.expires_after_days": 7,

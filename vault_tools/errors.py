@@ -1,30 +1,30 @@
 """Every error that vault-tools raises on purpose, and the exit code each one ends with.
 
-    VaultToolsError                 1  something went wrong; message and hint tell the way out
-    ├── InvalidInput                2  an argument is empty, too long or of the wrong form
-    ├── ConfigError                 1  the configuration cannot be used as it is
-    │   └── BridgeDisabled          1  review and reports are off until `init`
-    ├── PathRefused                 1  outside the review root, hidden, a link, an unsafe name
-    ├── FileConflict                3  a file changed under our hands, a human must look
-    ├── BlockError                  3  managed blocks of a note
-    │   ├── BlockMalformed          3  markers do not pair; the file is read-only for us
-    │   └── BlockTampered           3  the text inside was edited by someone else
-    ├── BundleError                 1  review bundles and items
-    │   ├── UnknownBundle           1
-    │   ├── UnknownItem             1
-    │   ├── WrongState              1  e.g. approving an item that was already applied
-    │   ├── StalePrecondition       3  what the reviewer saw is no longer what is there
-    │   └── NotApproved             4  a person has not decided, or cannot be asked
-    ├── LedgerError                 1  the ledger cannot be read or its chain is broken
-    ├── LockHeld                    1  another vault-tools process is at work
-    ├── StoreError                  1  the memory engine
-    │   ├── MemoryNotFound          1  unknown, or not visible to the acting agent
-    │   ├── StoreUnavailable        1  cannot be opened or written
-    │   ├── RowDamaged              1  a row no longer matches its hash
-    │   └── ModelMismatch           1  the table was embedded with another model
-    ├── RootRefused                 1  cited retrieval may not read there
-    ├── TemplateBroken              1  a template cannot be found, read or rendered
-    └── ProviderError               1  an embedding, reranking or chat provider
+VaultToolsError                 1  something went wrong; message and hint tell the way out
+├── InvalidInput                2  an argument is empty, too long or of the wrong form
+├── ConfigError                 1  the configuration cannot be used as it is
+│   └── BridgeDisabled          1  review and reports are off until `init`
+├── PathRefused                 1  outside the review root, hidden, a link, an unsafe name
+├── FileConflict                3  a file changed under our hands, a human must look
+├── BlockError                  3  managed blocks of a note
+│   ├── BlockMalformed          3  markers do not pair; the file is read-only for us
+│   └── BlockTampered           3  the text inside was edited by someone else
+├── BundleError                 1  review bundles and items
+│   ├── UnknownBundle           1
+│   ├── UnknownItem             1
+│   ├── WrongState              1  e.g. approving an item that was already applied
+│   ├── StalePrecondition       3  what the reviewer saw is no longer what is there
+│   └── NotApproved             4  a person has not decided, or cannot be asked
+├── LedgerError                 1  the ledger cannot be read or its chain is broken
+├── LockHeld                    1  another vault-tools process is at work
+├── StoreError                  1  the memory engine
+│   ├── MemoryNotFound          1  unknown, or not visible to the acting agent
+│   ├── StoreUnavailable        1  cannot be opened or written
+│   ├── RowDamaged              1  a row no longer matches its hash
+│   └── ModelMismatch           1  the table was embedded with another model
+├── RootRefused                 1  cited retrieval may not read there
+├── TemplateBroken              1  a template cannot be found, read or rendered
+└── ProviderError               1  an embedding, reranking or chat provider
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class RootRefused(VaultToolsError):
 
 
 class TemplateBroken(VaultToolsError):
-    """Raised when a template is missing, ill-formed, lacks a value or reaches for more than text."""
+    """Raised when a template is missing, ill-formed, lacks a value or wants more than text."""
 
 
 class ProviderError(VaultToolsError):

@@ -19,7 +19,7 @@ from vault_tools.core.item import Item
 from vault_tools.core.memory import Memory, Status
 from vault_tools.core.ports import Clock, Embedder, Ledger
 from vault_tools.core.scope import Viewer
-from vault_tools.errors import BridgeDisabled, ConfigError, ProviderError
+from vault_tools.errors import BridgeDisabled, ConfigError, ProviderError, VaultToolsError
 from vault_tools.home.durable import private_folder, write_private
 from vault_tools.home.lock import LockOwner, locked
 from vault_tools.home.vaults import KnownVault, VaultRegistry
@@ -27,6 +27,7 @@ from vault_tools.redaction.redactor import redact
 from vault_tools.vault.exclusion import Excluded, exclusion, ignore_filters
 from vault_tools.vault.files import VaultFiles
 from vault_tools.vault.manifest import Manifest, ScanResult, scan
+from vault_tools.vault.settling import QUIET_SECONDS
 from vault_tools.vault.undo import UndoStore
 
 if TYPE_CHECKING:
@@ -110,7 +111,8 @@ class Workspace:
         if found.host != platform.node():
             raise ConfigError(
                 f"the review root of this vault belongs to another computer ({found.host})",
-                "Decide and apply there. Here the vault is read-only for vault-tools.",
+                "Decide and apply there: here the vault is read-only for vault-tools. Or make this "
+                "computer the owner: `vault-tools blocks adopt --take-over`.",
             )
         return found
 
@@ -134,6 +136,8 @@ class Workspace:
             lock_dir=self.settings.home / "locks",
             started=self.iso_now(),
             wait_seconds=LOCK_WAIT_SECONDS,
+            in_place=self.settings.config.obsidian_bridge.in_place_writes,
+            quiet_seconds=QUIET_SECONDS,
         )
 
     @cached_property
@@ -153,9 +157,7 @@ class Workspace:
     @cached_property
     def excluded(self) -> Excluded:
         """Say why a note is kept out: `notes.exclude` and Obsidian's own excluded files."""
-        settings = self.vault / ".obsidian" / "app.json"
-        own = ignore_filters(settings.read_bytes()) if settings.is_file() else ()
-        return exclusion(self.settings.config.notes.exclude, own)
+        return excluded_notes(self.settings, self.vault)
 
     def scan(
         self, previous: Manifest, progress: Callable[[int], None] = lambda count: None
@@ -173,7 +175,10 @@ class Workspace:
     def load_manifest(self) -> Manifest:
         """Give what was known of the vault after the last review."""
         path = self.state_folder / "manifest.json"
-        return Manifest.load(path.read_bytes()) if path.is_file() else Manifest()
+        try:
+            return Manifest.load(path.read_bytes()) if path.is_file() else Manifest()
+        except VaultToolsError as damaged:
+            raise VaultToolsError(f"{path}: {damaged.message}", damaged.hint) from damaged
 
     def save_manifest(self, manifest: Manifest) -> None:
         """Remember the vault as it was when the bundle was written."""
@@ -241,6 +246,13 @@ class Workspace:
 
         write_readme(self.world, self.renderer)
 
+    def adopt_rendered(self) -> int:
+        """Take over blocks that stand as we would render them, and count them."""
+        from vault_tools.review.adopting import adopt_rendered
+
+        with self.review_lock():
+            return len(adopt_rendered(self.world, self.publisher))
+
     def seed(self, data: bytes) -> int:
         """Put the memories of a sample vault into the engine as they are, and count them."""
         from vault_tools.store.seeding import read_seed_file, seed_rows
@@ -250,12 +262,8 @@ class Workspace:
 
     # Memories, for the acting agent
 
-    def redact(self, text: str) -> str:
-        """Mask secrets."""
-        return redact(text)
-
-    def remember(self, request: StoreRequest) -> StoreOutcome:
-        """Store a memory."""
+    def remember(self, request: StoreRequest, *, dry_run: bool = False) -> StoreOutcome:
+        """Store a memory, or with `dry_run` say what would become of it."""
         from vault_tools.engine.storing import store
 
         return store(
@@ -267,6 +275,7 @@ class Workspace:
             now=self.clock.now(),
             memory_id=self.new_id(),
             summary_max_words=self.settings.config.summary_max_words,
+            dry_run=dry_run,
         )
 
     def recall(
@@ -315,7 +324,8 @@ class Workspace:
             return None
         try:
             return CitedFiles(self.files).state(citation)
-        except (BridgeDisabled, ConfigError):
+        except VaultToolsError:
+            # A note that cannot be read now is not checked; the memory still answers.
             return SourceState.UNCHECKED
 
     def propose_scope(self, outcome: StoreOutcome) -> list[str]:
@@ -398,6 +408,13 @@ class Workspace:
     def note_path(self, relative: str) -> Path:
         """Give the absolute path of a vault file, for showing it."""
         return self.vault / relative
+
+
+def excluded_notes(settings: Settings, vault: Path) -> Excluded:
+    """Say why a note of a vault is kept out: `notes.exclude` and Obsidian's own excluded files."""
+    obsidian = vault / ".obsidian" / "app.json"
+    own = ignore_filters(obsidian.read_bytes()) if obsidian.is_file() else ()
+    return exclusion(settings.config.notes.exclude, own)
 
 
 def iso(moment: int) -> str:

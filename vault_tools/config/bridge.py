@@ -157,6 +157,9 @@ class ObsidianBridge:
     allow_dot_obsidian_write: Annotated[
         bool, Key(comment="true: .obsidian may be written as well")
     ] = False
+    in_place_writes: Annotated[
+        bool, Key(comment="true: write into files, not replace them (hard links, OneDrive)")
+    ] = False
     source_of_truth: Annotated[
         str, Key(comment="Always the engine", fixed="The vault holds views, never the memory.")
     ] = "plur1bus-lancedb"

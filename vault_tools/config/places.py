@@ -126,6 +126,18 @@ def settings(options: Options, environ: Mapping[str, str], cwd: Path) -> Setting
     )
 
 
+def config_place(options: Options, environ: Mapping[str, str], cwd: Path) -> Path:
+    """Give where the configuration is or would be written, without reading it.
+
+    Raises ConfigError for a place inside a vault.
+    """
+    here = _Here(environ, cwd)
+    home = _private(here.named(options.home, "VAULT_TOOLS_HOME") or _default_home())
+    path = here.named(options.config, "VAULT_TOOLS_CONFIG") or home / CONFIG_NAME
+    _check_outside_vaults(path, home)
+    return path
+
+
 @dataclass(frozen=True, slots=True)
 class _Here:
     """The environment and the folder that relative paths start from."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from vault_tools.errors import LockHeld
+from vault_tools.errors import LockHeld, VaultToolsError
 from vault_tools.home.durable import private_folder
 
 _POLL_SECONDS = 0.05
@@ -38,17 +39,33 @@ def locked(path: Path, *, started: str, wait_seconds: float = 0.0) -> Iterator[L
     The operating system drops the lock when a process dies, so holding it proves that the former
     owner is gone. Waits up to `wait_seconds`, then raises LockHeld with the owner's name.
     """
-    private_folder(path.parent)
-    with path.open("a+b") as handle:
+    with _opened(path) as handle:
         _acquire(handle, path, wait_seconds)
         try:
             left_behind = _read_owner(handle)
             me = {"pid": os.getpid(), "host": platform.node(), "started": started}
-            _write(handle, json.dumps(me).encode())
+            _write(handle, path, json.dumps(me).encode())
             yield left_behind
-            _write(handle, b"")
+            # The work is done, and the system drops the lock: a name that stays does no harm.
+            with contextlib.suppress(VaultToolsError):
+                _write(handle, path, b"")
         finally:
             _release(handle)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        private_folder(path.parent)
+        return path.open("a+b")
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> VaultToolsError:
+    return VaultToolsError(
+        f"the lock {path.name} cannot be written: {error.strerror}; nothing was changed",
+        "Free some space or check the disk, then run the command again.",
+    )
 
 
 def _acquire(handle: IO[bytes], path: Path, wait_seconds: float) -> None:
@@ -73,11 +90,14 @@ def _read_owner(handle: IO[bytes]) -> LockOwner | None:
         return None
 
 
-def _write(handle: IO[bytes], data: bytes) -> None:
-    handle.seek(0)
-    handle.truncate()
-    handle.write(data)
-    handle.flush()
+def _write(handle: IO[bytes], path: Path, data: bytes) -> None:
+    # Past the buffer, which would try once more when the file is closed.
+    descriptor = handle.fileno()
+    try:
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, data)
+    except OSError as error:
+        raise _unwritable(path, error) from error
 
 
 if sys.platform == "win32":
