@@ -1,6 +1,6 @@
 """Apply the item of a prepared world once: say `ready`, wait for a line, act, report in one line.
 
-Run as `python saga_child.py PLACE saga|naive|edited`. All modules are loaded before `ready`.
+Run as `python saga_child.py PLACE saga|naive|edited|recover`. All is loaded before `ready`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def main(place: Path, mode: str) -> None:
     print("ready", flush=True)
     sys.stdin.readline()
     try:
-        report = {"done": act()}
+        report: dict[str, object] = {"done": act()}
     except VaultToolsError as error:
         report = {"error": error.message, "hint": error.hint}
     # A report that any other exception reaches is a finding: the person would see a traceback.

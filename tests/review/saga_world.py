@@ -18,7 +18,7 @@ from vault_tools.core.ports import OwnedBlock
 from vault_tools.core.saga import FileStep, Plan, RowStep, Saga
 from vault_tools.engine.tokens import index_tokens
 from vault_tools.providers.hashing import HashingEmbedder
-from vault_tools.review.saga import carry_out
+from vault_tools.review.saga import carry_out, recover
 from vault_tools.review.world import World
 from vault_tools.store.account import SqliteLedger
 from vault_tools.store.memories import LanceMemories
@@ -137,6 +137,7 @@ APPLY: dict[str, Callable[[World], Callable[[], bool]]] = {
     "saga": lambda world: lambda: apply_saga(world),
     "naive": lambda world: lambda: apply_naively(world),
     "edited": apply_over_an_edit,
+    "recover": lambda world: lambda: bool(recover(world)),
 }
 
 

@@ -38,12 +38,17 @@ _CREATES = os.O_CREAT | os.O_TRUNC
 
 _BY_DESCRIPTOR = {
     1: "write", 18: "pwrite64", 20: "writev", 40: "sendfile", 74: "fsync", 75: "fdatasync",
-    77: "ftruncate", 285: "fallocate", 296: "pwritev", 306: "syncfs", 328: "pwritev2",
+    77: "ftruncate", 91: "fchmod", 93: "fchown", 190: "fsetxattr", 285: "fallocate",
+    296: "pwritev", 306: "syncfs", 328: "pwritev2",
 }  # fmt: skip
 _BY_PATH = {76: "truncate", 82: "rename", 83: "mkdir", 84: "rmdir", 86: "link", 87: "unlink"}
-_BY_FOLDER = {258: "mkdirat", 263: "unlinkat", 264: "renameat", 316: "renameat2"}
+_BY_FOLDER = {
+    258: "mkdirat", 263: "unlinkat", 264: "renameat", 280: "utimensat", 316: "renameat2",
+}  # fmt: skip
 _OPEN, _OPENAT, _LINKAT, _COPY = 2, 257, 265, 326
-_NEEDS_NO_SPACE = frozenset(("unlink", "unlinkat", "ftruncate", "truncate", "rmdir"))
+_NEEDS_NO_SPACE = frozenset(
+    ("unlink", "unlinkat", "ftruncate", "truncate", "rmdir", "fchmod", "fchown", "utimensat")
+)
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]

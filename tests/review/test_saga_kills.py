@@ -30,6 +30,7 @@ from vault_tools.store.account import SqliteLedger
 
 HERE = Path(__file__).parent
 KILLS = os.environ.get("VAULT_TOOLS_KILLS", "8")
+FEWER_KILLS = KILLS if KILLS == "all" else str(max(int(KILLS) // 2, 1))
 RANDOM_KILLS = int(os.environ.get("VAULT_TOOLS_RANDOM_KILLS", "5"))
 FAULTS = os.environ.get("VAULT_TOOLS_SAGA_FAULTS", "2")
 
@@ -37,11 +38,10 @@ pytestmark = pytest.mark.slow
 
 
 def spread(total: int, wanted: str) -> list[int]:
-    """Choose points from 1 to `total`, evenly, the first and the last among them."""
+    """Choose points from 1 to `total`, each in the middle of its share."""
     if wanted == "all" or int(wanted) >= total:
         return list(range(1, total + 1))
-    gaps = max(int(wanted) - 1, 1)
-    return sorted({1 + round(n * (total - 1) / gaps) for n in range(int(wanted))})
+    return [1 + int((n + 0.5) * total / int(wanted)) for n in range(int(wanted))]
 
 
 @dataclass
@@ -61,24 +61,25 @@ class Harness:
         self._prepared = prepared
         self._folder = folder
         self._runs = 0
+        self._calls: dict[str, list[list[str]]] = {}
         self.before = look(prepared)
         finished = self.copy()
         with opened(finished) as world:
             assert apply_saga(world)
         self.after = look(finished)
 
-    def copy(self) -> Path:
-        """Give a fresh copy of the prepared world; the one before it is cleared away."""
+    def copy(self, source: Path | None = None) -> Path:
+        """Give a fresh copy of a world, else the prepared one; the last copy is cleared away."""
         shutil.rmtree(self._folder / f"world{self._runs}", ignore_errors=True)
         self._runs += 1
         place = self._folder / f"world{self._runs}"
-        shutil.copytree(self._prepared, place)
-        (place / "tmp").mkdir()
+        shutil.copytree(source or self._prepared, place)
+        (place / "tmp").mkdir(exist_ok=True)
         return place
 
-    def traced(self, mode: str, *options: str) -> Told:
+    def traced(self, mode: str, *options: str, source: Path | None = None) -> Told:
         """Run the child under the tracer."""
-        place = self.copy()
+        place = self.copy(source)
         done = subprocess.run(
             [
                 *(_python(), str(HERE / "stop_at_call.py"), *options, "--"),
@@ -95,6 +96,21 @@ class Harness:
         run = json.loads(done.stdout)
         said = json.loads(run["said"]) if run["said"] else {}
         return Told(place, said, run["calls"], run["stopped"])
+
+    def calls(self, mode: str, source: Path | None = None) -> list[list[str]]:
+        """Count the calls of a whole run, once for each mode."""
+        if mode not in self._calls:
+            self._calls[mode] = self.traced(mode, source=source).calls
+        return self._calls[mode]
+
+    def interrupted(self, call: str) -> Path:
+        """Keep a world whose saga was stopped at its first call of that name."""
+        names = [name for name, _ in self.calls("saga")]
+        told = self.traced("saga", "--at", str(names.index(call) + 1))
+        assert told.stopped
+        kept = self._folder / f"stopped-at-{call}"
+        shutil.copytree(told.place, kept)
+        return kept
 
     def started(self, mode: str) -> tuple[Path, subprocess.Popen[bytes]]:
         """Start the child untraced, up to its `ready`."""
@@ -192,7 +208,7 @@ needs_tracer = pytest.mark.skipif(
 
 @needs_tracer
 def test_killed_at_any_call_all_is_before_or_all_is_after(harness: Harness) -> None:
-    calls = harness.traced("saga").calls
+    calls = harness.calls("saga")
     endings: Counter[str] = Counter()
     wrong = []
     for stop in spread(len(calls), KILLS):
@@ -209,8 +225,8 @@ def test_killed_at_any_call_all_is_before_or_all_is_after(harness: Harness) -> N
 
 @needs_tracer
 def test_the_same_writes_without_a_saga_are_found_half_applied(harness: Harness) -> None:
-    calls = harness.traced("naive").calls
-    stops = spread(len(calls), KILLS)
+    calls = harness.calls("naive")
+    stops = spread(len(calls), FEWER_KILLS)
     half = 0
     for stop in stops:
         told = harness.traced("naive", "--at", str(stop))
@@ -223,9 +239,9 @@ def test_the_same_writes_without_a_saga_are_found_half_applied(harness: Harness)
 def test_killed_while_it_is_taken_back_nothing_stays_and_the_edit_is_kept(
     harness: Harness,
 ) -> None:
-    calls = harness.traced("edited").calls
+    calls = harness.calls("edited")
     endings: Counter[str] = Counter()
-    for stop in spread(len(calls), KILLS):
+    for stop in spread(len(calls), FEWER_KILLS):
         told = harness.traced("edited", "--at", str(stop))
         with opened(told.place) as world:
             repaired = recover(world)
@@ -240,9 +256,26 @@ def test_killed_while_it_is_taken_back_nothing_stays_and_the_edit_is_kept(
     assert endings["rolled back"]
 
 
+@needs_tracer
+def test_killed_while_recovering_the_next_command_recovers(harness: Harness) -> None:
+    source = harness.interrupted("renameat2")
+    calls = harness.calls("recover", source)
+    endings: Counter[str] = Counter()
+    wrong = []
+    for stop in spread(len(calls), FEWER_KILLS):
+        told = harness.traced("recover", "--at", str(stop), source=source)
+        ending, problem = harness.ending(told.place, told.said)
+        endings[ending] += 1
+        if problem:
+            wrong.append(f"{_named(told, stop)}: {problem}")
+    print(f"{len(calls)} calls: {dict(endings)}")
+    assert not wrong, "\n".join(wrong)
+    assert endings["rolled forward"]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL: 1 check skipped")
 def test_killed_at_any_moment_all_is_before_or_all_is_after(harness: Harness) -> None:
-    median = statistics.median(_seconds(harness) for _ in range(3))
+    median = statistics.median(_seconds(harness) for _ in range(2))
     endings: Counter[str] = Counter()
     seed = int(os.environ.get("VAULT_TOOLS_SEED", "1"))
     chance = random.Random(seed)
@@ -274,7 +307,7 @@ def _seconds(harness: Harness) -> float:
 def test_a_failing_call_leaves_all_before_or_all_after_and_another_try(
     harness: Harness, error: str, lasting: bool
 ) -> None:
-    calls = harness.traced("saga").calls
+    calls = harness.calls("saga")
     endings: Counter[str] = Counter()
     wrong = []
     for at in spread(len(calls) - 1, FAULTS):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from vault_tools.core.approval import Approval
+from vault_tools.core.approval import Approval, Approver
 from vault_tools.core.bundle import ReviewBundle, StandingBundle
 from vault_tools.core.citation import Citation, SourceState
 from vault_tools.core.item import Item, ItemState
@@ -310,6 +310,21 @@ class Ledger(BlockOwnership, Protocol):
 
     def unfinished(self) -> list[Saga]:
         """Give the sagas that a crash left behind, oldest first."""
+        ...
+
+    def adopt_blocks(
+        self,
+        blocks: Sequence[OwnedBlock],
+        approver: Approver | None,
+        *,
+        at: int,
+        former_host: str = "",
+    ) -> None:
+        """Take over blocks that another ledger wrote, and record who decided so.
+
+        `approver` is None for blocks that stand as we would render them; `former_host` is the
+        computer that owned the review root until now.
+        """
         ...
 
     def applied_saga(self, item_id: str) -> Saga | None:

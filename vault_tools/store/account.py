@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from vault_tools.core.approval import Approval, Decision
+from vault_tools.core.approval import Approval, Approver, Decision
 from vault_tools.core.bundle import (
     ReviewBundle,
     StandingBundle,
@@ -19,6 +19,17 @@ from vault_tools.core.item import Item, ItemState, may_become
 from vault_tools.core.plain import from_plain, to_plain
 from vault_tools.core.saga import OwnedBlock, Saga, SagaStage
 from vault_tools.errors import LedgerError, UnknownBundle, UnknownItem, WrongState
+from vault_tools.store.chained import (
+    ADOPTED,
+    BEGUN,
+    EXPIRED,
+    PREPARED,
+    REVERTED,
+    adoption,
+    check_approval,
+    check_saga,
+    check_tables,
+)
 from vault_tools.store.ledger import LedgerFile
 
 _OPEN = (ItemState.PENDING, ItemState.APPROVED, ItemState.STALE)
@@ -49,11 +60,12 @@ class SqliteLedger:
             for position, item in enumerate(named.items):
                 self._insert_item(named, position, item, blocked.get(position))
             self._file.append_event(
-                "prepared",
+                PREPARED,
                 {
                     "bundleId": named.bundle_id,
                     "bundleDigest": named.digest,
                     "items": [item.digest for item in named.items],
+                    "blocked": sorted(blocked),
                 },
                 at=named.created_at,
             )
@@ -145,16 +157,15 @@ class SqliteLedger:
             if state is not None:
                 self._move(approval.item_id, state, note="", at=approval.at)
             body = _text(approval)
-            event = self._file.append_event(
-                approval.decision.value,
-                {
-                    "bundleId": approval.bundle_id,
-                    "itemId": approval.item_id,
-                    "itemDigest": approval.item_digest,
-                    "decisionDigest": sha256_hex(body),
-                },
-                at=approval.at,
-            )
+            said = {
+                "bundleId": approval.bundle_id,
+                "itemId": approval.item_id,
+                "itemDigest": approval.item_digest,
+                "decisionDigest": sha256_hex(body),
+            }
+            if state is not None:
+                said["state"] = state.value
+            event = self._file.append_event(approval.decision.value, said, at=approval.at)
             self._file.run(
                 "insert into approvals values (?, ?, ?, ?, ?, ?, null)",
                 approval.nonce,
@@ -174,12 +185,9 @@ class SqliteLedger:
         )
         if row is None:
             return None
-        if self._file.event_body(row[1]).get("decisionDigest") != sha256_hex(row[0]):
-            raise LedgerError(
-                f"the approval of {item_id} was altered in the ledger",
-                "Nothing was applied. Restore the ledger from a backup.",
-            )
-        return from_plain(Approval, json.loads(row[0]))
+        approval = from_plain(Approval, json.loads(row[0]))
+        check_approval(self._file, replace(approval, item_id=item_id), *row)
+        return approval
 
     def ever_approved(self, bundle_id: str) -> frozenset[str]:
         rows = self._file.all(
@@ -192,7 +200,7 @@ class SqliteLedger:
     def settle(self, item_id: str, state: ItemState, *, note: str, at: int) -> None:
         with self._file.transaction():
             self._move(item_id, state, note=note, at=at)
-            self._file.append_event(state.value, {"itemId": item_id}, at=at)
+            self._file.append_event(state.value, {"itemId": item_id, "state": state.value}, at=at)
 
     def _move(self, item_id: str, state: ItemState, *, note: str, at: int) -> None:
         row = self._file.one("select state from items where item_id = ?", item_id)
@@ -218,14 +226,23 @@ class SqliteLedger:
 
     def begin(self, saga: Saga) -> None:
         with self._file.transaction():
+            digest = self._file.keep(_text(replace(saga, stage=SagaStage.COMMITTED)))
+            # An earlier try under the same approval that was taken back stays in the chain only.
+            self._file.run(
+                "delete from sagas where saga_id = ? and stage = ?",
+                saga.saga_id,
+                SagaStage.REVERTED.value,
+            )
             self._file.run(
                 "insert into sagas(saga_id, item_id, goal, stage, body) values (?, ?, ?, ?, ?)",
                 saga.saga_id,
                 saga.item_id,
                 saga.goal.value,
                 saga.stage.value,
-                self._file.keep(_text(replace(saga, stage=SagaStage.COMMITTED))),
+                digest,
             )
+            said = {"bundleId": saga.bundle_id, "itemId": saga.item_id, "sagaDigest": digest}
+            self._file.append_event(BEGUN, said, at=saga.at)
 
     def turn(self, saga_id: str, stage: SagaStage) -> None:
         with self._file.transaction():
@@ -248,6 +265,7 @@ class SqliteLedger:
                     "itemId": saga.item_id,
                     "itemDigest": saga.item_digest,
                     "planDigest": digest_of(to_plain(saga.plan)),
+                    "state": saga.goal.value,
                 },
                 at=at,
             )
@@ -256,14 +274,20 @@ class SqliteLedger:
         with self._file.transaction():
             self._set_stage(saga.saga_id, SagaStage.REVERTED)
             row = self._file.one("select state from items where item_id = ?", saga.item_id)
+            said = {"itemId": saga.item_id}
             if row is not None and may_become(ItemState(row[0]), state):
                 self._move(saga.item_id, state, note=note, at=at)
-            self._file.append_event("reverted", {"itemId": saga.item_id}, at=at)
+                said["state"] = state.value
+            self._file.append_event(REVERTED, said, at=at)
 
     def unfinished(self) -> list[Saga]:
-        return self._sagas(
+        left_behind = self._sagas(
             "stage in (?, ?) order by position", SagaStage.COMMITTED, SagaStage.REVERTING
         )
+        if left_behind:
+            # Whoever can slip a row in here would have it carried out without any approval.
+            self.verify()
+        return left_behind
 
     def applied_saga(self, item_id: str) -> Saga | None:
         found = self._sagas(
@@ -276,10 +300,11 @@ class SqliteLedger:
 
     def _sagas(self, where: str, *values: str) -> list[Saga]:
         rows = self._file.all(f"select body, stage from sagas where {where}", *values)
-        return [
-            replace(from_plain(Saga, json.loads(self._file.kept(body))), stage=SagaStage(stage))
-            for body, stage in rows
-        ]
+        return [self._saga(body, SagaStage(stage)) for body, stage in rows]
+
+    def _saga(self, digest: str, stage: SagaStage) -> Saga:
+        check_saga(self._file, digest)
+        return replace(from_plain(Saga, json.loads(self._file.kept(digest))), stage=stage)
 
     # Expiry and the chain
 
@@ -291,20 +316,25 @@ class SqliteLedger:
             ):
                 self._file.run("update bundles set expired = 1 where bundle_id = ?", bundle_id)
                 marks = ", ".join("?" for _ in _OPEN)
-                self._file.run(
+                rows = self._file.all(
                     "update items set state = ?, changed_at = ? where bundle_id = ?"
-                    f" and state in ({marks})",
+                    f" and state in ({marks}) returning item_id",
                     ItemState.EXPIRED.value,
                     now,
                     bundle_id,
                     *(state.value for state in _OPEN),
                 )
-                self._file.append_event("expired", {"bundleId": bundle_id}, at=now)
+                said = {"bundleId": bundle_id, "items": sorted(row[0] for row in rows)}
+                self._file.append_event(EXPIRED, said, at=now)
                 expired.append(str(bundle_id))
         return expired
 
     def verify(self) -> int:
-        return self._file.verify()
+        # One transaction, so that a decision made meanwhile does not look like a forged one.
+        with self._file.transaction():
+            length = self._file.verify()
+            check_tables(self._file)
+        return length
 
     def close(self) -> None:
         """Close the file."""
@@ -320,6 +350,20 @@ class SqliteLedger:
         with self._file.transaction():
             for block in blocks:
                 self._own(block)
+
+    def adopt_blocks(
+        self,
+        blocks: Sequence[OwnedBlock],
+        approver: Approver | None,
+        *,
+        at: int,
+        former_host: str = "",
+    ) -> None:
+        with self._file.transaction():
+            for block in blocks:
+                self._own(block)
+            said = adoption(blocks, approver, former_host)
+            self._file.append_event(ADOPTED, said, at=at)
 
     def disown_blocks(self, path: str, block_ids: Collection[str]) -> None:
         with self._file.transaction():

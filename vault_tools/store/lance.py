@@ -66,9 +66,17 @@ def newest_version(folder: Path) -> int:
     Does not import LanceDB: its manifests are named by 2⁶⁴ - 1 - version (or the bare version in
     tables of its first format).
     """
-    names = [path.stem for path in (_table_folder(folder) / "_versions").glob("*.manifest")]
-    numbers = [int(name) for name in names if name.isdecimal()]
+    numbers = [int(name) for name in _versions(folder) if name.isdecimal()]
     return max((n if n < _HALF else _INVERTED - n for n in numbers), default=0)
+
+
+def kept_versions(folder: Path) -> int:
+    """Count the commits that compaction has not dropped yet; does not import LanceDB."""
+    return len(_versions(folder))
+
+
+def _versions(folder: Path) -> list[str]:
+    return [path.stem for path in (_table_folder(folder) / "_versions").glob("*.manifest")]
 
 
 def table_identity(folder: Path) -> tuple[int, int]:

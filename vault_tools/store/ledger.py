@@ -6,8 +6,9 @@ digests only; texts stand in `payloads`, which can be erased without breaking th
 
 from __future__ import annotations
 
-import json
+import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,13 @@ from vault_tools.home.durable import private_folder
 FORMAT = 1
 GENESIS = "0" * 64
 _BUSY_SECONDS = 60
+_PASSING = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_CANTOPEN,
+)
 
 _SCHEMA = """
 create table meta(key text primary key, value text not null) strict;
@@ -63,7 +71,7 @@ class LedgerFile:
         Raises LedgerError when the file is damaged, newer than this program, or another's.
         """
         self.path = path
-        private_folder(path.parent)
+        _refuse_open_folders(private_folder(path.parent))
         try:
             self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
             path.chmod(0o600)
@@ -100,6 +108,12 @@ class LedgerFile:
         self._db.executemany("insert into meta values (?, ?)", rows)
 
     def _unreadable(self, error: sqlite3.Error) -> LedgerError:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING:
+            return LedgerError(
+                f"the ledger {self.path} cannot be written now: {error}",
+                "Free some space or check the disk, then run the command again: what had begun "
+                "is then finished or taken back.",
+            )
         return LedgerError(
             f"the ledger {self.path} cannot be used: {error}",
             "No decision was changed. Restore the file from a backup, or move it aside: "
@@ -113,10 +127,12 @@ class LedgerFile:
             self._db.execute("begin immediate")
             try:
                 yield
+                self._db.execute("commit")
             except BaseException:
-                self._db.execute("rollback")
+                # A full disk makes SQLite take it back by itself.
+                if self._db.in_transaction:
+                    self._db.execute("rollback")
                 raise
-            self._db.execute("commit")
         except sqlite3.Error as error:
             raise self._unreadable(error) from error
 
@@ -170,14 +186,6 @@ class LedgerFile:
         self.run("insert into events values (?, ?, ?, ?, ?, ?)", seq, at, kind, text, prev, digest)
         return int(seq)
 
-    def event_body(self, seq: int) -> dict[str, Any]:
-        """Give the body of an event; raises LedgerError when there is none."""
-        row = self.one("select body from events where seq = ?", seq)
-        if row is None:
-            raise LedgerError(f"event {seq} is missing from the ledger", "Run a restore.")
-        body: dict[str, Any] = json.loads(row[0])
-        return body
-
     def verify(self) -> int:
         """Walk the chain and give its length; raises LedgerError at the first broken link."""
         prev, expected = GENESIS, 1
@@ -193,6 +201,19 @@ class LedgerFile:
                 )
             prev, expected = digest, expected + 1
         return expected - 1
+
+
+def _refuse_open_folders(folder: Path) -> None:
+    """Refuse a ledger that other users of the computer could replace, up to the home's parent."""
+    if os.name == "nt":
+        return
+    for place in (folder, *folder.resolve().parents[:3]):
+        mode = place.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            raise LedgerError(
+                f"every user of this computer may write in {place}",
+                f"They could replace the ledger of decisions. Run `chmod o-w {place}` first.",
+            )
 
 
 def event_hash(seq: int, at: int, kind: str, body: str, prev: str) -> str:

@@ -100,7 +100,7 @@ def _row(entry: Mapping[str, Any], now: int) -> Memory:
         stored_by=str(entry.get("agent", "main")),
         scope=Scope(entry.get("scope", Scope.AGENT_PRIVATE)),
         trust=Trust(entry.get("trust", Trust.UNTRUSTED)),
-        evidence=str(entry.get("evidence", "")),
+        evidence=_with_made_secret(str(entry.get("evidence", ""))),
         source=str(entry.get("source", "")),
         source_role=SourceRole(entry.get("sourceRole", SourceRole.NONE)),
         workspace_key=str(entry.get("workspaceKey", "main")),

@@ -31,6 +31,11 @@ def sync_tree(folder: Path) -> None:
         ) from error
 
 
+def syncs_at_once() -> bool:
+    """Tell whether the system has `syncfs`; else each file is synced, which is slower."""
+    return _syncfs() is not None
+
+
 def _sync_filesystem(syncfs: Callable[[int], int], folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
