@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from vault_tools.core.ports import OwnedBlock
 from vault_tools.vault.files import VaultFiles
@@ -12,7 +13,7 @@ from vault_tools.vault.undo import UndoStore
 REVIEW_ROOT = "00-system/plur1bus"
 
 
-def make_files(tmp_path: Path, extra_files: Collection[str] = ()) -> VaultFiles:
+def make_files(tmp_path: Path, extra_files: Collection[str] = (), **options: Any) -> VaultFiles:
     root = tmp_path / "vault"
     (root / REVIEW_ROOT).mkdir(parents=True, exist_ok=True)
     return VaultFiles(
@@ -21,6 +22,7 @@ def make_files(tmp_path: Path, extra_files: Collection[str] = ()) -> VaultFiles:
         undo=UndoStore(tmp_path / "home" / "undo"),
         lock_dir=tmp_path / "home" / "locks",
         extra_files=extra_files,
+        **options,
     )
 
 

@@ -1,4 +1,4 @@
-"""The text of a note: its lines, its front matter, one property of it, and the path it lies under.
+"""The text of a note: its lines, its front matter, how a value is written, and its path.
 
 Text in, text out. Lines end with LF, CRLF or CR only: `str.splitlines` also breaks at U+2028 and
 friends, which would shift every later line (reference: markdown-it-py counts the same way).
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vault_tools.core.visible import is_hidden
-from vault_tools.errors import InvalidInput, PathRefused, VaultToolsError
+from vault_tools.errors import InvalidInput, PathRefused
 
 BOM = "\ufeff"
 MAX_COMPONENT_BYTES = 200
@@ -101,42 +101,10 @@ def split_front_matter(text: str) -> FrontMatter | None:
     return None
 
 
-_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_ENTRY = re.compile(
-    r"""("[^"\\]*"|'[^']*'|[^\s#'"\[\]{}&*!|>%@`,?:-](?:[^:]|:(?=\S))*?)"""
-    r"""[ \t]*:(?=[ \t]|$)"""
-)
-_VALUE = re.compile(
-    r"""[ \t]*(?P<raw>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|"""
-    r"""[^\s"'#&*!|>%@`\[\]{}][^#]*?(?:(?<=\S)#[^#]*?)*|)"""
-    r"""[ \t]*(?P<comment>(?<=[ \t])#.*)?"""
-)
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 _./+-]*(?<! )")
+_PLAIN_NAME = re.compile(r"[^\W\d](?:[\w ./-]*[\w./-])?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2})?")
 _WORDS_OF_YAML = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
-
-
-def set_scalar(text: str, key: str, value: str | int | bool) -> str:
-    """Set one property of the front matter, changing that line or adding one at the end of it.
-
-    A value that is there already changes nothing. Raises VaultToolsError when the note has no
-    front matter, repeats the key, or holds there anything but one value on one line.
-    """
-    if not _KEY.fullmatch(key):
-        raise InvalidInput(f"{key!r} is no property name", "Use letters, digits, - and _.")
-    front = split_front_matter(text)
-    if front is None:
-        raise VaultToolsError(
-            f"the property {key} has no place: the note has no front matter",
-            "Add a block between two --- lines at the very top of the note.",
-        )
-    found = [line for line, name in _entries(text, front) if name == key]
-    if len(found) > 1:
-        raise VaultToolsError(f"the property {key} stands twice", "Remove one of the two lines.")
-    if not found:
-        newline = newline_of(text)
-        return f"{text[: front.close]}{key}: {scalar(value)}{newline}{text[front.close :]}"
-    return _with_value(text, front, found[0], key, value)
 
 
 def scalar(value: str | int | bool) -> str:
@@ -147,7 +115,17 @@ def scalar(value: str | int | bool) -> str:
         return str(value)
     if _DATE.fullmatch(value) or (_PLAIN.fullmatch(value) and value.lower() not in _WORDS_OF_YAML):
         return value
-    return '"' + "".join(_escaped(char) for char in value) + '"'
+    return _quoted(value)
+
+
+def plain_name(name: str) -> str:
+    """Write the name of a property so that YAML 1.1 and 1.2 both read it back as it is."""
+    plain = _PLAIN_NAME.fullmatch(name) and name.lower() not in _WORDS_OF_YAML
+    return name if plain else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    return '"' + "".join(_escaped(char) for char in text) + '"'
 
 
 def _escaped(char: str) -> str:
@@ -155,70 +133,9 @@ def _escaped(char: str) -> str:
         return "\\" + char
     if char == "\n":
         return "\\n"
-    if unicodedata.category(char) in ("Cc", "Cs") or char in "\u2028\u2029\ufeff":
+    if unicodedata.category(char) in ("Cc", "Cs") or char in "\u2028\u2029\ufeff\ufffe\uffff":
         return f"\\u{ord(char):04x}"
     return char
-
-
-def _entries(text: str, front: FrontMatter) -> Iterator[tuple[Line, str]]:
-    for line in lines_of(text[: front.close], front.content):
-        content = text[line.start : line.end]
-        if not content.strip(" \t") or content[0] in " \t#" or content.startswith(("- ", "-\t")):
-            continue
-        match = _ENTRY.match(content)
-        if content == "-":
-            continue
-        if not match or _opens_more_lines(content[match.end() :]):
-            raise VaultToolsError(
-                f"line {line.number + 1} of the front matter is not `name: value`",
-                "Edit this note by hand; it is left as it is.",
-            )
-        yield line, match[1].strip("\"'").rstrip()
-
-
-def _opens_more_lines(rest: str) -> bool:
-    """Tell whether a quote or bracket stays open at the end of the line."""
-    value = rest.strip(" \t")
-    if value[:1] in ("[", "{"):
-        return not re.search(r"[\]}][ \t]*(#.*)?$", value)
-    return value[:1] in ("'", '"') and not _VALUE.fullmatch(rest)
-
-
-def _with_value(
-    text: str, front: FrontMatter, line: Line, key: str, value: str | int | bool
-) -> str:
-    content = text[line.start : line.end]
-    entry = _ENTRY.match(content)
-    match = entry and _VALUE.fullmatch(content, entry.end())
-    if not match or _continues(text, front, line):
-        raise VaultToolsError(
-            f"the property {key} is not one value on one line",
-            "Edit this property by hand; the note is left as it is.",
-        )
-    raw, new = match["raw"], scalar(value)
-    if raw == new or (isinstance(value, str) and _read(raw) == value):
-        return text
-    start, end = line.start + match.start("raw"), line.start + match.end("raw")
-    gap = " " if content[match.start("raw") - 1] == ":" else ""
-    tail = " " if match["comment"] and text[end : end + 1] == "#" else ""
-    return f"{text[:start]}{gap}{new}{tail}{text[end:]}"
-
-
-def _continues(text: str, front: FrontMatter, line: Line) -> bool:
-    for later in lines_of(text[: front.close], line.next):
-        content = text[later.start : later.end]
-        if content.strip(" \t"):
-            return content[0] in " \t" or content.startswith(("- ", "-\t")) or content == "-"
-    return False
-
-
-def _read(raw: str) -> str | None:
-    """Give the text of a raw scalar where that is beyond doubt."""
-    if raw.startswith("'"):
-        return raw[1:-1].replace("''", "'")
-    if raw.startswith('"'):
-        return None if "\\" in raw else raw[1:-1]
-    return raw or None
 
 
 _RESERVED = re.compile(

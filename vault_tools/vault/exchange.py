@@ -21,6 +21,11 @@ _LINUX = ("renameat2", 1, 2)
 _MACOS = ("renameatx_np", 4, 2)
 
 
+def can_exchange() -> bool:
+    """Tell whether the system has the call; a file system may still not know it."""
+    return _call() is not None
+
+
 def exchange(folder: Folder, one: str, other: str) -> None:
     """Exchange two names of a folder in one step."""
     _rename(folder, one, other, exchanging=True)

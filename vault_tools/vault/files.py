@@ -3,7 +3,8 @@
 A write checks the path, walks to it without following links, takes a lock outside the vault, reads
 again, keeps the old bytes in the undo store, and exchanges a synced temporary file for the old one;
 a file that somebody changed in between goes back to its place. Renames give a file a new inode and
-birth time; mode, owner and extended attributes stay. Hard-linked files are refused.
+birth time; mode, owner and extended attributes stay. Hard-linked files are refused, unless the
+operator wants files written in place. A note saved a moment ago by somebody else is waited for.
 
 What this cannot see: a program that opened the old file before the exchange and writes into it
 after the second look at it. Windows has no exchange and no folder descriptors; there the weaker
@@ -18,20 +19,19 @@ import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from vault_tools.core.digest import sha256_hex
-from vault_tools.core.note import check_inside, check_note_path, check_readable_path
+from vault_tools.core.note import check_note_path, check_readable_path
 from vault_tools.errors import FileConflict, InvalidInput, PathRefused, VaultToolsError
 from vault_tools.home.lock import locked
+from vault_tools.home.recent import RecentWrites
 from vault_tools.vault import swap
-from vault_tools.vault.paths import APPEND, Folder, folder_at, open_regular, pinned, refuse_twin
+from vault_tools.vault.bounds import Bounds, not_ours
+from vault_tools.vault.in_place import link_target, linked_root, overwrite
+from vault_tools.vault.paths import Folder, folder_at, pinned, refuse_twin
+from vault_tools.vault.settling import settled
 from vault_tools.vault.undo import UndoStore
-
-READABLE_SETTINGS = frozenset(
-    f".obsidian/{name}.json" for name in ("app", "types", "templates", "daily-notes")
-)
 
 _WAYS_OUT = {
     errno.ENOSPC: "Free some space on that disk, then try again.",
@@ -47,7 +47,7 @@ _WAYS_OUT = {
 class Change:
     """What a write did: SHA-256 before and after, None where there is no file.
 
-    `signals` name weaker forms that were used: `weaker_write`, `attributes_lost`.
+    `signals` name weaker forms that were used: `weaker_write`, `attributes_lost`, `in_place`.
     """
 
     path: str
@@ -72,6 +72,12 @@ class Leftover:
     sha256: str
     known: bool
 
+    def replaces(self, path: str) -> bool:
+        """Tell whether it is the temporary file of a write to this path."""
+        folder, _, name = path.rpartition("/")
+        mine, _, temporary = self.path.rpartition("/")
+        return mine == folder and temporary.startswith(f".{name}.")
+
 
 @dataclass(slots=True)
 class _Progress:
@@ -83,6 +89,9 @@ class VaultFiles:
 
     `review_root` is a vault path, or empty for a folder where only `extra_files` may be written.
     `extra_files` are exact paths, or patterns with `*` inside a name (`.learning/*.jsonl`).
+    `in_place` writes into existing files instead of replacing them: hard links stay, the review
+    root may lie behind a link, and a note may be a link to another one of the review root.
+    A note that somebody else saved less than `quiet_seconds` ago is waited for, 0 waits for none.
     """
 
     def __init__(
@@ -95,6 +104,8 @@ class VaultFiles:
         extra_files: Collection[str] = (),
         started: str = "",
         wait_seconds: float = 10.0,
+        in_place: bool = False,
+        quiet_seconds: float = 0.0,
     ) -> None:
         self._root = root.resolve()
         try:
@@ -105,12 +116,17 @@ class VaultFiles:
                 "Check that it is mounted and that the configured path is right.",
             ) from error
         self._identity = (found.st_dev, found.st_ino)
-        self._review_root = check_note_path(review_root) if review_root else ""
-        self._extra = tuple(check_inside(path) for path in extra_files)
+        self._bounds = Bounds(review_root, extra_files)
+        self._review_root = self._bounds.review_root
         self._undo = undo
         self._lock = lock_dir / f"vault-{found.st_dev:x}-{found.st_ino:x}.lock"
         self._started = started
         self._wait_seconds = wait_seconds
+        self._in_place = in_place
+        self._linked = linked_root(self._root, self._review_root) if in_place else None
+        self._linked_identity = _identity(self._linked) if self._linked else (0, 0)
+        self._quiet_seconds = quiet_seconds
+        self._recent = RecentWrites(self._lock.with_suffix(".recent"), seconds=quiet_seconds)
         self._turn = threading.RLock()
         self._depth = 0
 
@@ -157,6 +173,16 @@ class VaultFiles:
         content = self.read(path)
         return None if content is None else sha256_hex(content)
 
+    def entries(self, path: str) -> list[tuple[str, os.stat_result]]:
+        """List a vault folder by name, each entry as it is itself; empty for a missing one."""
+        with self._told(path):
+            try:
+                with self._folder((*check_readable_path(path).split("/"), "")) as folder:
+                    found = [(name, folder.stat(name)) for name in sorted(folder.names())]
+            except FileNotFoundError:
+                return []
+        return [(name, one) for name, one in found if one is not None]
+
     def write(self, path: str, new: bytes, *, expected: str | None) -> Change:
         """Write a file whose bytes have the hash `expected` (None: that must not exist yet).
 
@@ -180,11 +206,39 @@ class VaultFiles:
             if found is None:
                 signals = self._create(folder, path, parts[-1], new)
             else:
-                swap.refuse_hard_link(path, found)
-                self._undo.put(found.content)
-                signals = swap.replace(folder, parts[-1], found, new, self._undo)
+                signals = self._replace(folder, path, parts[-1], found, new)
             progress.done = True
+            if self._quiet_seconds:
+                self._recent.remember(sha256_hex(new))
         return Change(path, before, sha256_hex(new), signals)
+
+    def _replace(
+        self, folder: Folder, path: str, name: str, found: swap.Standing, new: bytes
+    ) -> tuple[str, ...]:
+        self._refuse_hard_link(path, found)
+        if self._quiet_seconds and not self._recent.knows(found.sha256):
+            found = settled(
+                path,
+                found,
+                lambda: swap.standing(folder, name),
+                quiet_seconds=self._quiet_seconds,
+                wait_seconds=self._wait_seconds,
+            )
+        self._undo.put(found.content)
+        change = overwrite if self._in_place else swap.replace
+        return change(folder, name, found, new, self._undo)
+
+    def _refuse_hard_link(self, path: str, found: swap.Standing) -> None:
+        if not self._in_place:
+            swap.refuse_hard_link(path, found)
+
+    def keep(self, path: str, content: bytes) -> str:
+        """Keep bytes for a change of a file that is being staged, and give their hash.
+
+        Raises VaultToolsError for a disk fault.
+        """
+        with self._told(path):
+            return self._undo.put(content)
 
     def restore(self, path: str, sha: str, *, expected: str | None) -> Change:
         """Put bytes from the undo store back in place of those with the hash `expected`."""
@@ -197,7 +251,7 @@ class VaultFiles:
             found = swap.standing(folder, parts[-1])
             if found is None or found.sha256 != expected:
                 raise swap.changed_meanwhile(path)
-            swap.refuse_hard_link(path, found)
+            self._refuse_hard_link(path, found)
             self._undo.put(found.content)
             swap.remove(folder, parts[-1], found, self._undo)
             progress.done = True
@@ -215,21 +269,25 @@ class VaultFiles:
         ):
             if folder.stat(parts[-1]) is None:
                 refuse_twin(folder, parts[-1])
-            _append(folder, path, parts[-1], line.encode("utf-8") + b"\n")
+            swap.append(folder, parts[-1], line.encode("utf-8") + b"\n", hard_links=self._in_place)
             progress.done = True
 
     def make_folder(self, path: str) -> None:
         """Create a folder of the review root, with its parents."""
-        if not self._ours(check_note_path(path)):
-            raise _not_ours(path)
+        if not self._bounds.is_ours(check_note_path(path)):
+            raise not_ours(path)
         with self._told(path), self.hold(), self._folder((*path.split("/"), ""), create=True):
             pass
 
     def sweep(self) -> tuple[Leftover, ...]:
         """Clear temporary files of interrupted writes; their bytes go to the undo store first."""
-        with self.hold(), pinned(self._root, self._identity) as root:
+        with (
+            self._told(self._review_root),
+            self.hold(),
+            pinned(self._root, self._identity) as root,
+        ):
             found = list(self._swept(root, self._review_root)) if self._review_root else []
-            for path in {path.rpartition("/")[0] for path in self._extra}:
+            for path in {path.rpartition("/")[0] for path in self._bounds.extra_files}:
                 found += self._swept(root, path, deep=False)
         return tuple(found)
 
@@ -265,7 +323,7 @@ class VaultFiles:
         found = self._standing(parts)
         if found is None or found.content != new:
             return None
-        swap.refuse_hard_link(path, found)
+        self._refuse_hard_link(path, found)
         return Change(path, found.sha256, found.sha256)
 
     def _standing(self, parts: Sequence[str]) -> swap.Standing | None:
@@ -282,10 +340,11 @@ class VaultFiles:
 
     @contextmanager
     def _folder(self, parts: Sequence[str], *, create: bool = False) -> Iterator[Folder]:
-        with (
-            pinned(self._root, self._identity) as root,
-            folder_at(root, parts[:-1], create=create) as folder,
-        ):
+        root, identity, names = self._root, self._identity, parts[:-1]
+        if self._linked and self._bounds.is_ours("/".join(parts)):
+            root, identity = self._linked, self._linked_identity
+            names = names[self._review_root.count("/") + 1 :]
+        with pinned(root, identity) as top, folder_at(top, names, create=create) as folder:
             yield folder
 
     @contextmanager
@@ -306,55 +365,31 @@ class VaultFiles:
             ) from error
 
     def _readable(self, path: str) -> Sequence[str]:
-        if path in READABLE_SETTINGS:
-            return path.split("/")
-        return (check_inside if self._allowed(path) else check_readable_path)(path).split("/")
+        return self._followed(self._bounds.readable(path)).split("/")
 
     def _writable(self, path: str) -> Sequence[str]:
-        if self._allowed(path):
-            return check_inside(path).split("/")
-        if not self._ours(check_note_path(path)) or path == self._review_root:
-            raise _not_ours(path)
-        return path.split("/")
+        return self._followed(self._bounds.writable(path)).split("/")
 
-    def _ours(self, path: str) -> bool:
-        return bool(self._review_root) and f"{path}/".startswith(f"{self._review_root}/")
-
-    def _allowed(self, path: str) -> bool:
-        return any(_fits(path.split("/"), pattern.split("/")) for pattern in self._extra)
-
-
-def _fits(names: Sequence[str], patterns: Sequence[str]) -> bool:
-    return len(names) == len(patterns) and all(map(fnmatchcase, names, patterns))
-
-
-def _not_ours(path: str) -> PathRefused:
-    return PathRefused(
-        f"{path} lies outside the review root", "vault-tools writes nowhere else in the vault."
-    )
+    def _followed(self, path: str) -> str:
+        """Give the note that a linked note of the review root stands for, when written in place."""
+        if not self._in_place or not self._bounds.is_ours(path):
+            return path
+        try:
+            with self._folder(path.split("/")) as folder:
+                target = link_target(folder, path)
+        except FileNotFoundError:
+            return path
+        if target is None:
+            return path
+        if not self._bounds.is_ours(target):
+            raise not_ours(path)
+        return check_note_path(target)
 
 
 def _reason(error: OSError) -> str:
     return os.strerror(error.errno) if error.errno else str(error)
 
 
-def _append(folder: Folder, path: str, name: str, line: bytes) -> None:
-    fd = open_regular(folder, name, APPEND)
-    if fd is None:
-        raise swap.changed_meanwhile(path)
-    with os.fdopen(fd, "r+b", buffering=0) as handle:
-        found = swap.Standing(b"", os.fstat(fd))
-        swap.refuse_hard_link(path, found)
-        size = found.stat.st_size
-        if size:
-            handle.seek(size - 1)
-            line = line if handle.read(1) == b"\n" else b"\n" + line
-        try:
-            if handle.write(line) != len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(fd)
-        except OSError:
-            handle.truncate(size)
-            raise
-    if not size:
-        folder.sync()
+def _identity(folder: Path) -> tuple[int, int]:
+    found = folder.stat()
+    return found.st_dev, found.st_ino

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from vault_tools.vault.names import (
     placeholder_for,
 )
 from vault_tools.vault.paths import Folder, folder_at, open_regular, pinned
+
+NOT_DOWNLOADED = "not downloaded yet"
 
 _VERSION = 1
 _BLOCK = 1 << 20
@@ -137,6 +139,40 @@ def scan(
     return walk.result(now)
 
 
+def rescan(
+    root: Path,
+    previous: Manifest,
+    paths: Collection[str],
+    *,
+    now: int,
+    review_root: str = "",
+    excluded: Excluded = lambda path: "",
+) -> ScanResult:
+    """Look at some vault paths only, files or folders, and give the entries a full scan would.
+
+    A path that is gone takes everything below it along; "" stands for the whole vault. Where the
+    vault seems empty, unreachable or without notes, a full scan decides. `scanned_at` stays, as
+    the rest of the vault was not looked at since.
+    """
+
+    def whole() -> ScanResult:
+        return scan(root, previous, now=now, review_root=review_root, excluded=excluded)
+
+    if "" in paths:
+        return whole()
+    walk = _Walk(previous, review_root, excluded, lambda count: None)
+    try:
+        found = root.stat()
+        with pinned(root, (found.st_dev, found.st_ino)) as folder:
+            if not folder.names():
+                return whole()
+            looked_at = {walk.visit(folder, "", place.split("/")) for place in _outermost(paths)}
+    except OSError:
+        return whole()
+    result = walk.result(previous.scanned_at, looked_at)
+    return whole() if previous.entries and not result.manifest.entries else result
+
+
 class _Walk:
     def __init__(
         self, previous: Manifest, review_root: str, excluded: Excluded, progress: Progress
@@ -167,11 +203,32 @@ class _Walk:
             self.skip(path, _why(error), keep=True)
             return
         for entry in entries:
-            inner = f"{path}/{entry.name}" if path else entry.name
-            if entry.is_dir(follow_symlinks=False):
-                self._folder(folder, entry.name, inner)
-            else:
-                self._file(folder, entry, inner)
+            self._entry(folder, entry, _inner(path, entry.name))
+
+    def visit(self, folder: Folder, path: str, rest: Sequence[str]) -> str:
+        """Walk down to one place, look at it, and give the path of what was looked at."""
+        inner = _inner(path, rest[0])
+        try:
+            if len(rest) > 1 and _is_folder(folder.stat(rest[0])):
+                if reason := self._folder_reason(rest[0], inner):
+                    self.skip(inner, reason)
+                    return inner
+                with folder_at(folder, [rest[0]]) as inside:
+                    return self.visit(inside, inner, rest[1:])
+            with os.scandir(folder.path if folder.fd is None else folder.fd) as listing:
+                for entry in listing:
+                    # A note and the placeholder that stands for it are looked at together.
+                    if rest[0] in (entry.name, placeholder_for(entry.name)):
+                        self._entry(folder, entry, _inner(path, entry.name))
+        except (OSError, PathRefused) as error:
+            self.skip(inner, _why(error), keep=True)
+        return inner
+
+    def _entry(self, folder: Folder, entry: os.DirEntry[str], path: str) -> None:
+        if entry.is_dir(follow_symlinks=False):
+            self._folder(folder, entry.name, path)
+        else:
+            self._file(folder, entry, path)
 
     def _folder(self, folder: Folder, name: str, path: str) -> None:
         reason = self._folder_reason(name, path)
@@ -195,7 +252,7 @@ class _Walk:
         waiting = placeholder_for(entry.name)
         if waiting is not None and is_note(waiting):
             self.seen += 1
-            self.skip(path.removesuffix(entry.name) + waiting, "not downloaded yet", keep=True)
+            self.skip(path.removesuffix(entry.name) + waiting, NOT_DOWNLOADED, keep=True)
             return
         if not is_note(entry.name):
             if entry.is_symlink() and entry.is_dir():
@@ -243,10 +300,10 @@ class _Walk:
         )
         return same and found.st_mtime_ns < self._racy
 
-    def result(self, now: int) -> ScanResult:
-        """Sum up the walk."""
+    def result(self, now: int, looked_at: Collection[str] = ("",)) -> ScanResult:
+        """Sum up the walk of what was looked at; everything else is as it was known."""
         gone = [path for path in self._known if path not in self._entries]
-        kept = [path for path in gone if _under(path, self._unseen)]
+        kept = [p for p in gone if _under(p, self._unseen) or not _under(p, looked_at)]
         for path in kept:
             self._entries[path] = self._known[path]
         rest = [path for path in gone if path not in self._entries]
@@ -262,8 +319,25 @@ class _Walk:
         )
 
 
-def _under(path: str, places: set[str]) -> bool:
+def _under(path: str, places: Collection[str]) -> bool:
     return "" in places or any(part in places for part in _ancestry(path))
+
+
+def _outermost(paths: Collection[str]) -> list[str]:
+    places = set(paths)
+    return [path for path in places if places.isdisjoint(_parents(path))]
+
+
+def _parents(path: str) -> list[str]:
+    return list(_ancestry(path))[1:]
+
+
+def _inner(path: str, name: str) -> str:
+    return f"{path}/{name}" if path else name
+
+
+def _is_folder(found: os.stat_result | None) -> bool:
+    return found is not None and stat.S_ISDIR(found.st_mode)
 
 
 def _ancestry(path: str) -> Iterator[str]:

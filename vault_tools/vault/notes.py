@@ -24,6 +24,15 @@ MAX_NOTE_BYTES = 16 * 1024 * 1024
 _MAX_NODES = 20_000
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
+# YAML 1.1 takes U+0085, U+2028 and U+2029 for line ends and refuses control characters; Obsidian's
+# YAML 1.2 takes all of them for text. While a block is parsed, one character stands for each.
+_STAND_IN = 0x100000
+_TEXT_ONLY = re.compile(
+    "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
+)
+_STANDING_IN = re.compile("[\U00100000-\U0010ffff]")
+_SECOND_BLOCK = re.compile(r"[\r\n]*---[ \t]*[\r\n]+[A-Za-z_][\w-]*:[ \t\r\n]")
+
 Plain = str | list[Any] | dict[str, Any]
 
 
@@ -93,7 +102,7 @@ def _front(text: str, found: list[tuple[Problem, str]]) -> tuple[dict[str, Plain
         if re.compile(r"---[ \t]*[\r\n]").match(text, start):
             found.append((Problem.UNCLOSED_FRONT_MATTER, "the block at the top never closes"))
         return {}, start
-    if re.compile(r"[\r\n]*---[ \t]*[\r\n]+[A-Za-z_][\w-]*:[ \t\r\n]").match(text, front.body):
+    if has_second_block(text, front.body):
         found.append((Problem.SECOND_FRONT_MATTER, "a second block follows the first"))
     block = text[front.content : front.close]
     if len(block) > MAX_FRONT_MATTER:
@@ -106,6 +115,38 @@ def _front(text: str, found: list[tuple[Problem, str]]) -> tuple[dict[str, Plain
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
         found.append((Problem.BROKEN_YAML, " ".join(str(error).split())[:200]))
     return {}, front.body
+
+
+def has_second_block(text: str, body: int) -> bool:
+    """Tell whether the body begins with another block of properties."""
+    return _SECOND_BLOCK.match(text, body) is not None
+
+
+def compose(block: str) -> yaml.Node | None:
+    """Parse front matter into nodes whose marks count its characters.
+
+    Scalars are to be read with `scalar_text`. Raises yaml.YAMLError, RecursionError.
+    """
+    text = _TEXT_ONLY.sub(lambda match: chr(_STAND_IN + ord(match[0])), block)
+    return yaml.compose(text, Loader=_LOADER)
+
+
+def scalar_text(node: yaml.ScalarNode) -> str:
+    """Give the text of a scalar as the person wrote it, without a type."""
+    return _STANDING_IN.sub(_stood_for, str(node.value))
+
+
+def _stood_for(match: re.Match[str]) -> str:
+    char = chr(ord(match[0]) - _STAND_IN)
+    return char if _TEXT_ONLY.match(char) else match[0]
+
+
+def has_anchors(block: str) -> bool:
+    """Tell whether front matter names a value with `&` to repeat it elsewhere."""
+    if "&" not in block:
+        return False
+    text = _TEXT_ONLY.sub(" ", block)
+    return any(getattr(event, "anchor", None) for event in yaml.parse(text, Loader=_LOADER))
 
 
 class _Unreadable(Exception):
@@ -127,7 +168,7 @@ class _TextHandler(YAMLHandler):
         return text.removeprefix("---\n").removesuffix("---"), ""
 
     def load(self, fm: str, **_: object) -> dict[str, Plain]:
-        node = yaml.compose(fm, Loader=_LOADER)
+        node = compose(fm)
         if node is None:
             return {}
         if not isinstance(node, yaml.MappingNode):
@@ -143,7 +184,7 @@ def _plain(node: yaml.Node, budget: list[int]) -> Plain:
         return _mapping(node, budget)
     if isinstance(node, yaml.SequenceNode):
         return [_plain(entry, budget) for entry in node.value]
-    return str(node.value)
+    return scalar_text(node) if isinstance(node, yaml.ScalarNode) else ""
 
 
 def _mapping(node: yaml.MappingNode, budget: list[int]) -> dict[str, Plain]:
@@ -151,7 +192,7 @@ def _mapping(node: yaml.MappingNode, budget: list[int]) -> dict[str, Plain]:
     for key_node, value_node in node.value:
         if not isinstance(key_node, yaml.ScalarNode):
             raise _Unreadable(Problem.BROKEN_YAML, "a name is no plain text (a template?)")
-        key = str(key_node.value)
+        key = scalar_text(key_node)
         if key in result:
             raise _Unreadable(Problem.REPEATED_KEY, f"the property {key} stands twice")
         result[key] = _plain(value_node, budget)

@@ -16,7 +16,14 @@ from dataclasses import dataclass, field
 from vault_tools.core.digest import sha256_hex
 from vault_tools.errors import FileConflict, PathRefused, VaultToolsError
 from vault_tools.vault.exchange import UNKNOWN_HERE, exchange, rename_new
-from vault_tools.vault.paths import Folder, close_read_only, open_regular, read_all, refuse_twin
+from vault_tools.vault.paths import (
+    APPEND,
+    Folder,
+    close_read_only,
+    open_regular,
+    read_all,
+    refuse_twin,
+)
 from vault_tools.vault.undo import UndoStore
 
 WEAKER_WRITE = "weaker_write"
@@ -243,6 +250,30 @@ def _still(folder: Folder, name: str, sha: str) -> bool:
     except PathRefused:
         return False
     return found is not None and found.sha256 == sha
+
+
+def append(folder: Folder, name: str, line: bytes, *, hard_links: bool) -> None:
+    """Add a line to a file, whole or not at all; a torn last line is closed first."""
+    fd = open_regular(folder, name, APPEND)
+    if fd is None:
+        raise changed_meanwhile(name)
+    with os.fdopen(fd, "r+b", buffering=0) as handle:
+        found = Standing(b"", os.fstat(fd))
+        if not hard_links:
+            refuse_hard_link(name, found)
+        size = found.stat.st_size
+        if size:
+            handle.seek(size - 1)
+            line = line if handle.read(1) == b"\n" else b"\n" + line
+        try:
+            if handle.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(fd)
+        except OSError:
+            handle.truncate(size)
+            raise
+    if not size:
+        folder.sync()
 
 
 def changed_meanwhile(name: str) -> FileConflict:

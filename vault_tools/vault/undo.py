@@ -46,6 +46,11 @@ class UndoStore:
                 f"the undo store no longer holds {sha[:8]}",
                 "It keeps a bounded amount; look for the text in your backups.",
             ) from None
+        except OSError as error:
+            raise VaultToolsError(
+                f"the undo store's copy of {sha[:8]} cannot be read: {error.strerror}",
+                "Check the disk, then run the command again.",
+            ) from error
         if sha256_hex(content) != sha:
             raise VaultToolsError(
                 f"the undo store's copy of {sha[:8]} is damaged", "Look for it in your backups."

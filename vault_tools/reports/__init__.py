@@ -1,0 +1,1 @@
+"""Read the truth and say how it stands; reports never decide (spec 04)."""
