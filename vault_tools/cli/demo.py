@@ -58,7 +58,7 @@ def demo(run: Run, into: Path | None) -> None:
     )
     run.output.say("")
     run.output.say("For the commands in the note itself, first:")
-    run.output.say(f"  export VAULT_TOOLS_HOME={shlex.quote(str(home))}")
+    run.output.say(f"  export VAULT_TOOLS_HOME={shlex.quote(str(home))}{_path()}")
 
 
 def _act_only_there(run: Run, vault: Path, home: Path) -> None:
@@ -118,6 +118,14 @@ def copy_sample(target: Path) -> None:
         return {name for name in names if Path(folder, name) == review_root}
 
     shutil.copytree(source, target, ignore=left_out)
+
+
+def _path() -> str:
+    """Give what makes `vault-tools` a command of this shell, when it is none yet."""
+    called = Path(sys.argv[0])
+    if called.name != "vault-tools" or shutil.which("vault-tools"):
+        return ""
+    return f' PATH={shlex.quote(str(called.resolve().parent))}:"$PATH"'
 
 
 def _program() -> str:

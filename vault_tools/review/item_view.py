@@ -154,7 +154,9 @@ def summary_row(standing: StandingItem) -> SummaryRow:
         kind=KINDS[item.type],
         risk=item.risk.value,
         meter=METERS[item.risk],
-        verdict=VERDICTS[item.adversarial.verdict],
+        verdict="–"
+        if item.adversarial.verdict is Verdict.PASS
+        else VERDICTS[item.adversarial.verdict],
         state=STATES[standing.state],
     )
 

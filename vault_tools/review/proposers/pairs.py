@@ -104,4 +104,4 @@ def _told(memory: Memory, frame: Frame) -> str:
 
 def _both(first: Memory, second: Memory, frame: Frame) -> str:
     older, newer = sorted((first, second), key=lambda memory: (memory.created_at, memory.id))
-    return " / ".join(gist(frame.redact(memory.text), 36) for memory in (older, newer))
+    return " / ".join(gist(frame.redact(memory.text), 60) for memory in (older, newer))
