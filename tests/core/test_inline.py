@@ -202,7 +202,10 @@ def test_comments_are_given_with_their_marks() -> None:
     assert marks(text, Comment) == ["%%b%%", "<!-- c -->", "%%\ne\n%%"]
 
 
-SIGNS = "[[ ]] ![[ [ ] ( ) ]( | # ^ ` `` $ $$ %% <!-- --> \\ - * > 1. :: key:: [!note] #tag [x] --- é 标"
+SIGNS = (
+    "[[ ]] ![[ [ ] ( ) ]( | # ^ ` `` $ $$ %% <!-- --> \\ - * > 1. "
+    ":: key:: [!note] #tag [x] --- é 标"
+)
 PIECES = st.sampled_from(
     [*SIGNS.split(), *"\n\r\t \u2028\ufeff\x00", "a", "b/c.md", "https://x", "---\n", "- [ ] "]
 )

@@ -55,10 +55,11 @@ def _looked_over(run: Run, workspace: Workspace) -> Sheet:
     from vault_tools.reports.doctor import examine
 
     with _progress(run) as announce:
-        return examine(_examined(workspace), announce)
+        return examine(examined(workspace), announce)
 
 
-def _examined(workspace: Workspace) -> Examined:
+def examined(workspace: Workspace) -> Examined:
+    """Gather what the doctor looks at; nothing is opened before it is looked at."""
     import platform
     from pathlib import Path
 

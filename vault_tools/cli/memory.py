@@ -221,8 +221,11 @@ def list_memories(run: Run, all_agents: bool, all_states: bool) -> None:
         )
     agents = workspace.agents() if all_agents else [workspace.settings.agent]
     rows = [row for agent in agents for row in workspace.own_rows(agent, all_states=all_states)]
+    damaged = workspace.store.damaged
+    if damaged:
+        run.output.warn(f"{damaged} damaged rows are left out. Run `vault-tools doctor`.")
     run.output.result(
-        {"memories": [row_document(row) for row in rows]},
+        {"memories": [row_document(row) for row in rows], "damaged": damaged},
         *(memory_line(row) for row in rows),
         *(() if rows else ["No memories yet."]),
     )

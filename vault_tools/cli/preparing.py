@@ -70,15 +70,16 @@ def show_prepared(
     """Print what a preparation found: counts, the note alone on a line, the next command."""
     standing = prepared.standing
     document = {**prepared_document(prepared), **(more or {})}
+    for repaired in prepared.repaired:
+        run.output.warn(repaired.message)
     if standing is None:
-        said = "Dry run: nothing was written." if dry_run else "Nothing new."
-        waits = f" {prepared.waiting} items wait for you." if prepared.waiting else ""
-        run.output.result(document, said + waits)
+        run.output.result(document, *_without_bundle(prepared, dry_run=dry_run))
         return
     counts = _risk_counts(standing)
     run.output.result(
         document,
         f"{standing.bundle_id}: {len(standing.items)} proposals ({counts})",
+        prepared.looked_at(),
         *prepared.left_out,
         "",
         "Read it in Obsidian:",
@@ -88,6 +89,15 @@ def show_prepared(
         f"  {command} review approve {standing.bundle_id} --items {_example(standing)}",
         f"  {command} review apply {standing.bundle_id}",
     )
+
+
+def _without_bundle(prepared: Prepared, *, dry_run: bool) -> list[str]:
+    waits = f"{prepared.waiting} items wait for you." if prepared.waiting else ""
+    if prepared.nothing_new:
+        return [f"Nothing new. {waits}".rstrip(), prepared.looked_at(), *prepared.left_out]
+    lines = [f"{item.risk.value:8}  {item.title}" for item in prepared.kept]
+    said = f"Dry run: {len(lines)} proposals, nothing was written." if dry_run else ""
+    return [said, *lines, prepared.looked_at(), *prepared.left_out]
 
 
 def prepared_document(prepared: Prepared) -> dict[str, Any]:
@@ -101,6 +111,15 @@ def prepared_document(prepared: Prepared) -> dict[str, Any]:
         "steps": [
             {"name": s.name, "seconds": s.milliseconds / 1000, "findings": list(s.findings)}
             for s in prepared.steps
+        ],
+        "wouldPropose": [
+            {
+                "type": item.type.value,
+                "risk": item.risk.value,
+                "target": item.target,
+                "summary": item.title,
+            }
+            for item in (prepared.kept if standing is None else ())
         ],
         "leftOut": list(prepared.left_out),
         "recovered": [repaired.item_id for repaired in prepared.repaired],

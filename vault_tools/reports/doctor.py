@@ -114,7 +114,13 @@ def _check_vault(
     announce("Checking the ledger")
     ledger, bundles = _ledger(sheet, examined)
     announce("Looking at the review root")
-    if check_review_root(sheet, vault, bridge.review_root, may_write=bridge.allow_write):
+    if check_review_root(
+        sheet,
+        vault,
+        bridge.review_root,
+        may_write=bridge.allow_write,
+        may_be_link=bridge.in_place_writes,
+    ):
         notes = check_files(sheet, vault, bridge.review_root)
         if ledger is not None or not _ledger_path(examined).exists():
             check_blocks(sheet, examined.open_files(), ledger or NoBlocks(), notes)

@@ -85,11 +85,19 @@ class Prepared:
     repaired: list[Repaired] = field(default_factory=list)
     left_out: tuple[str, ...] = ()
     waiting: int = 0
+    kept: tuple[Item, ...] = ()
 
     @property
     def nothing_new(self) -> bool:
-        """Tell whether no bundle was written."""
-        return self.standing is None
+        """Tell whether there was nothing to propose."""
+        return not self.kept
+
+    def looked_at(self) -> str:
+        """Say in one line what was looked at."""
+        found = {step.name: step.findings for step in self.steps}
+        notes = found.get(StepName.COLLECT_CHANGES.value, ("no notes",))[0]
+        engine = found.get(StepName.SNAPSHOT_LOCK.value, ("no engine",))[-1]
+        return f"Looked at {notes}, {engine}."
 
 
 def prepare(
@@ -124,6 +132,7 @@ def prepare(
     with _step(world, done, StepName.DEDUPLICATION, announce) as found:
         fresh = _fresh(world, rated, found)
         kept, surplus = _capped(world, fresh, request, found)
+    done.kept = tuple(kept)
     done.left_out = _left_out(more, surplus, scanned)
     with _step(world, done, StepName.WRITE_BUNDLE, announce) as found:
         if kept and not dry_run:

@@ -51,6 +51,10 @@ def is_conflict_copy(name: str) -> bool:
 
     A bare `name 2.md` is none: many vaults use such names on purpose.
     """
+    # Every note of a scan comes here, and hardly any name holds one of these words.
+    folded = name.casefold()
+    if "conflict" not in folded and "safebackup" not in folded:
+        return False
     return any(pattern.fullmatch(name) for pattern in _CONFLICTS)
 
 

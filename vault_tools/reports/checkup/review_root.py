@@ -18,13 +18,16 @@ from vault_tools.vault.names import is_conflict_copy, is_note
 from vault_tools.vault.swap import TEMPORARY
 
 
-def check_review_root(sheet: Sheet, root: Path, review_root: str, *, may_write: bool) -> bool:
+def check_review_root(
+    sheet: Sheet, root: Path, review_root: str, *, may_write: bool, may_be_link: bool = False
+) -> bool:
     """Look at the folder itself; tells whether its files can be looked at."""
     sheet.checks["reviewRoot"] = {"path": review_root}
     here = root
     for name in review_root.split("/"):
         here = here / name
-        if here.is_symlink() or (here.exists() and not here.is_dir()):
+        is_link = here.is_symlink() and not may_be_link
+        if is_link or (here.exists() and not here.is_dir()):
             sheet.error(
                 "review_root_link",
                 "the review root is a link or no folder; nothing is written through it",

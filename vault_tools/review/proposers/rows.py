@@ -92,7 +92,7 @@ def promotion(
         frame,
         title=_promotion_title(frame.redact(memory.text), trust, scope if wider else None),
         reason=reason or _why_promote(memory),
-        if_rejected=f"It stays {memory.trust.value}, {_SCOPES[memory.scope]}, and is still recalled. "
+        if_rejected=f"It stays {memory.trust.value}, {_SCOPES[memory.scope]}, still recalled. "
         f"To be rid of it: vault-tools memory forget {memory.id} --agent {memory.stored_by}",
         fields=tuple(fields),
         scope_after=scope or memory.scope,
