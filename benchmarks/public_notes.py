@@ -161,16 +161,25 @@ def difference(old: str, new: str) -> tuple[list[str], list[str]]:
     return before[head : len(before) - tail], after[head : len(after) - tail]
 
 
+def as_windows(data: bytes) -> bytes:
+    """Give a note with CRLF line ends and a byte order mark."""
+    lines = re.sub(rb"\r\n|\r|\n", b"\r\n", data.removeprefix(b"\xef\xbb\xbf"))
+    return b"\xef\xbb\xbf" + lines
+
+
 def measure(root: Path, quick: bool) -> dict[str, Any]:
     """Try every note of a vault."""
     paths = notes_of(root)
     chosen = paths[:: max(1, len(paths) // QUICK_NOTES)] if quick else paths
     stride = max(1, len(chosen) // BLOCK_NOTES)
-    trial, begin = Trial(), time.process_time()
+    trial, converted, begin = Trial(), Trial(), time.process_time()
     for number, path in enumerate(chosen):
         try:
             place = path.relative_to(root).as_posix()
-            trial.note(place, path.read_bytes(), blocks=number % stride == 0)
+            data, sampled = path.read_bytes(), number % stride == 0
+            trial.note(place, data, blocks=sampled)
+            if sampled:
+                converted.note(f"{place}, as Windows saves it", as_windows(data), blocks=False)
         # Any error at all is what is looked for here.
         except Exception:
             trial.counts["raised"] += 1
@@ -183,10 +192,11 @@ def measure(root: Path, quick: bool) -> dict[str, Any]:
         "counts": dict(trial.counts),
         "addedPercent": round(share, 2),
         "refusals": dict(trial.refusals.most_common()),
+        "asWindows": dict(converted.counts),
         "findings": dict(trial.findings.most_common()),
-        "wrong": trial.wrong,
+        "wrong": trial.wrong + converted.wrong,
         "cpuSeconds": round(time.process_time() - begin, 1),
-        "ok": not trial.wrong and accounted,
+        "ok": not trial.wrong and not converted.wrong and accounted,
     }
 
 

@@ -40,7 +40,7 @@ def call(*arguments: str, stdin: bytes = b"") -> Said:
     streams = {name: io.TextIOWrapper(io.BytesIO(), "utf-8") for name in ("stdout", "stderr")}
     entered = io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
     with (
-        mock.patch.multiple(sys, argv=["vault-tools", *arguments], stdin=entered, **streams),
+        mock.patch.multiple(sys, argv=["__main__.py", *arguments], stdin=entered, **streams),
     ):
         try:
             main()

@@ -46,7 +46,7 @@ def test_the_options_may_stand_before_and_after_the_command(tmp_path: Path) -> N
     between = call("memory", "--home", home, "--json", "list")
     after = call("memory", "list", "--json", "--home", home)
     assert before == between == after
-    assert before.json == {"schemaVersion": 1, "memories": []}
+    assert (before.json["schemaVersion"], before.json["memories"]) == (1, [])
 
 
 def test_the_last_option_wins(tmp_path: Path) -> None:

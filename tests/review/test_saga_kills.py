@@ -25,6 +25,7 @@ import pytest
 from tests.review.saga_world import EDIT, Seen, apply_saga, build, look, open_world, opened
 from tests.review.stop_at_call import NOT_PERMITTED, SUPPORTED
 from vault_tools.core.item import ItemState
+from vault_tools.errors import VaultToolsError
 from vault_tools.review.saga import recover
 from vault_tools.store.account import SqliteLedger
 
@@ -307,17 +308,32 @@ def _seconds(harness: Harness) -> float:
 def test_a_failing_call_leaves_all_before_or_all_after_and_another_try(
     harness: Harness, error: str, lasting: bool
 ) -> None:
-    calls = harness.calls("saga")
+    calls = harness.calls("saga")[:-1]
+    _survives_faults(harness, spread(len(calls), FAULTS), error, lasting=lasting)
+
+
+@needs_tracer
+def test_a_write_that_the_engine_does_not_miss_is_found_and_taken_back(harness: Harness) -> None:
+    calls = enumerate(harness.calls("saga"), 1)
+    writes = [at for at, (name, path) in calls if name == "write" and "/data/.tmp" in path]
+    assert writes
+    _survives_faults(harness, writes, "ENOSPC", lasting=False)
+
+
+def _survives_faults(harness: Harness, points: list[int], error: str, *, lasting: bool) -> None:
     endings: Counter[str] = Counter()
     wrong = []
-    for at in spread(len(calls) - 1, FAULTS):
+    for at in points:
         options = ["--at", str(at), "--error", error, *(["--lasting"] if lasting else [])]
         told = harness.traced("saga", *options)
-        ending, problem = _after_fault(harness, told)
+        try:
+            ending, problem = _after_fault(harness, told)
+        except VaultToolsError as refused:
+            ending, problem = "unusable", f"{told.said}, and afterwards: {refused.message}"
         endings[ending] += 1
         if problem:
             wrong.append(f"{_named(told, at)}: {problem}")
-    print(f"{error}, {len(calls) - 1} calls: {dict(endings)}, {len(wrong)} wrong")
+    print(f"{error}, {len(points)} calls: {dict(endings)}, {len(wrong)} wrong")
     assert not wrong, "\n".join(wrong)
 
 

@@ -121,6 +121,23 @@ class LanceTable:
         found = self._scan(_equals("id", memory_id), with_vector=with_vector)
         return found[0] if found else None
 
+    def read_back(self, memory_id: str) -> dict[str, Any] | None:
+        """Give a row as the newest commit holds it; wants the writer lock.
+
+        Raises StoreUnavailable after taking that commit back when it cannot be read: LanceDB loses
+        the error of a data file's last write, and commits the torn file.
+        """
+        try:
+            return self.by_id(memory_id)
+        except StoreUnavailable as error:
+            with _translated(self.folder, "restore"):
+                self._table.restore(self._table.version - 1)
+            raise StoreUnavailable(
+                f"cannot write the memory database {self.folder}: what was written does not read "
+                "back; nothing was changed",
+                "Free some space or check the disk, then try again.",
+            ) from error
+
     def with_content(self, content_hash: str) -> list[dict[str, Any]]:
         """Give the rows whose normalised text has this hash."""
         return self._scan(_equals(CONTENT_HASH, content_hash))

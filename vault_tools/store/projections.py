@@ -75,6 +75,7 @@ class Projections:
             there = table.by_id(row.memory.id)
             if there is None or there[ROW_HASH] != row.memory.row_hash:
                 table.upsert([row.record()])
+                table.read_back(row.memory.id)
             sync_tree(database.folder)
 
     def _drop(self, database: Database, memory_id: str) -> None:

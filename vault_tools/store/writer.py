@@ -42,6 +42,7 @@ class Writer:
         former: Iterable[Memory] = (),
     ) -> None:
         """Follow up a commit: `row` is what now stands, None after a removal."""
+        self._read_back(database, table, made)
         if row is None:
             self._projections.withdraw(made.memory_id, former)
         else:
@@ -49,7 +50,6 @@ class Writer:
         history = History(database.folder)
         history.append(numbered([made], history.head()), table.version)
         sync_tree(database.folder)
-        self._read_back(database, table, made)
         self._care(database, table, history)
 
     def heal(self, database: Database, row: IndexedRow) -> None:
@@ -134,7 +134,7 @@ class Writer:
         return [entry.after for entry in entries if entry.after is not None]
 
     def _read_back(self, database: Database, table: LanceTable, made: HistoryEntry) -> None:
-        row = table.by_id(made.memory_id)
+        row = table.read_back(made.memory_id)
         if (row is None) != (made.after is None):
             raise StoreUnavailable(
                 f"memory {made.memory_id} did not read back from {database.folder} as written",
