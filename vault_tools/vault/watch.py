@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -92,11 +93,9 @@ class Watcher:
 
     def look_over(self) -> Batch:
         """Compare the whole vault; unchanged notes are not opened."""
-        try:
+        # While Obsidian is saving its settings they cannot be read; the former ones hold then.
+        with suppress(VaultToolsError):
             self._excluded = self.vault.excluded()
-        except VaultToolsError:
-            # Obsidian is just saving its settings; until they can be read the former ones hold.
-            pass
         first = self.manifest == Manifest()
         found = scan(
             self.vault.root,
