@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_tools.config import EmbeddingProvider, Settings
-from vault_tools.core.citation import SourceState, parse_citation
 from vault_tools.core.item import Item
 from vault_tools.core.memory import Memory, Status
 from vault_tools.core.ports import Clock, Embedder, Ledger
@@ -31,9 +30,6 @@ from vault_tools.vault.settling import QUIET_SECONDS
 from vault_tools.vault.undo import UndoStore
 
 if TYPE_CHECKING:
-    from vault_tools.engine.forgetting import ForgetOutcome
-    from vault_tools.engine.recall import RecallResult
-    from vault_tools.engine.storing import StoreOutcome, StoreRequest
     from vault_tools.render.environment import Renderer
     from vault_tools.review.proposers.frame import Frame
     from vault_tools.review.publishing import Publisher
@@ -260,112 +256,6 @@ class Workspace:
         rows = read_seed_file(data, self.clock.now(), owner_id=self.settings.owner_id)
         return len(seed_rows(self.store, rows, self.embedder))
 
-    # Memories, for the acting agent
-
-    def remember(self, request: StoreRequest, *, dry_run: bool = False) -> StoreOutcome:
-        """Store a memory, or with `dry_run` say what would become of it."""
-        from vault_tools.engine.storing import store
-
-        return store(
-            request,
-            viewer=self.settings.viewer,
-            store=self.store,
-            embedder=self.embedder,
-            redact=redact,
-            now=self.clock.now(),
-            memory_id=self.new_id(),
-            summary_max_words=self.settings.config.summary_max_words,
-            dry_run=dry_run,
-        )
-
-    def recall(
-        self, query: str, *, limit: int, min_score: float | None, explain: bool
-    ) -> RecallResult:
-        """Find the memories that answer a query."""
-        from vault_tools.engine.recall import recall
-
-        lowest = self.settings.config.recall_min_score if min_score is None else min_score
-        return recall(
-            query,
-            viewer=self.settings.viewer,
-            store=self.store,
-            embedder=self.embedder,
-            now=self.clock.now(),
-            limit=limit,
-            min_score=lowest,
-            explain=explain,
-        )
-
-    def forget(self, target: str, *, dry_run: bool) -> ForgetOutcome:
-        """Archive a memory, or say that a person has to decide."""
-        from vault_tools.engine.forgetting import forget
-
-        return forget(
-            target,
-            viewer=self.settings.viewer,
-            store=self.store,
-            embedder=self.embedder,
-            now=self.clock.now(),
-            threshold=self.settings.config.forget_threshold,
-            dry_run=dry_run,
-        )
-
-    def own_rows(self, agent_id: str, *, all_states: bool) -> Iterator[Memory]:
-        """Stream the rows that an agent stored."""
-        statuses = tuple(Status) if all_states else (Status.ACTIVE,)
-        return self.store.rows(self.viewer(agent_id), statuses=statuses, own_only=True)
-
-    def source_state(self, memory: Memory) -> SourceState | None:
-        """Tell whether the note that a memory quotes is still what was quoted."""
-        from vault_tools.citations.reader import CitedFiles
-
-        citation = parse_citation(memory.source)
-        if citation is None or self.settings.vault is None:
-            return None
-        try:
-            return CitedFiles(self.files).state(citation)
-        except VaultToolsError:
-            # A note that cannot be read now is not checked; the memory still answers.
-            return SourceState.UNCHECKED
-
-    def propose_scope(self, outcome: StoreOutcome) -> list[str]:
-        """Propose the wider scope that a store asked for; gives the proposal's id."""
-        if outcome.wanted_scope is None or outcome.action.value != "stored":
-            return []
-        from vault_tools.review.proposers.rows import promotion
-
-        item = promotion(
-            outcome.memory,
-            self._frame(),
-            scope=outcome.wanted_scope,
-            reason="The agent asked for it when it stored this.",
-        )
-        return [self.ledger.propose(item, at=self.clock.now())]
-
-    def propose_tombstone(self, outcome: ForgetOutcome) -> str | None:
-        """Propose to forget what an agent may not forget alone; gives the proposal's id."""
-        if outcome.action.value != "needs_approval" or outcome.memory is None:
-            return None
-        from vault_tools.review.proposers.rows import tombstone
-
-        reason = f"The agent {self.settings.agent} asked to forget it."
-        item = tombstone(outcome.memory, self._frame(), reason)
-        return self.ledger.propose(item, at=self.clock.now())
-
-    def _frame(self) -> Frame:
-        from vault_tools.review.proposers.frame import Frame
-
-        return Frame(
-            vault_id=self.known_vault.id,
-            workspace_key=self.settings.workspace_key,
-            agent_id=self.settings.agent,
-            proposed_by=self.settings.agent,
-            profile="standard",
-            now=self.clock.now(),
-            redact=redact,
-            template_digest=self.publisher.template_digest(),
-        )
-
     def repair(self) -> list[str]:
         """Finish what a crash left behind, and say so; quiet where there is no review."""
         try:
@@ -387,6 +277,11 @@ class Workspace:
     def agents(self) -> list[str]:
         """List the agents that have a database here."""
         return self.store.agents()
+
+    def own_rows(self, agent_id: str, *, all_states: bool) -> Iterator[Memory]:
+        """Stream the rows that an agent stored."""
+        statuses = tuple(Status) if all_states else (Status.ACTIVE,)
+        return self.store.rows(self.viewer(agent_id), statuses=statuses, own_only=True)
 
     def included_agents(self) -> list[str]:
         """List the agents that the review covers."""

@@ -13,6 +13,7 @@ from vault_tools.cli.options import Group, Run, dry_run, pass_run
 from vault_tools.errors import DONE, ERROR, NEEDS_HUMAN, ConfigError, InvalidInput, MemoryNotFound
 
 if TYPE_CHECKING:
+    from vault_tools.agent.memory import AgentMemory
     from vault_tools.core.memory import Memory
     from vault_tools.engine.recall import Hit
     from vault_tools.engine.storing import StoreOutcome, StoreRequest
@@ -90,7 +91,7 @@ def store(run: Run, text: str, dry_run: bool, **given: Any) -> None:
 
     workspace = run.open()
     _repair(run, workspace)
-    outcome = workspace.remember(_request(_text_of(text), given), dry_run=dry_run)
+    outcome = _acting(workspace).remember(_request(_text_of(text), given), dry_run=dry_run)
     proposed = [] if dry_run else _propose(run, workspace, outcome)
     run.output.result(
         stored_document(outcome, proposed, dry_run=dry_run),
@@ -98,9 +99,15 @@ def store(run: Run, text: str, dry_run: bool, **given: Any) -> None:
     )
 
 
+def _acting(workspace: Workspace) -> AgentMemory:
+    from vault_tools.agent.memory import AgentMemory
+
+    return AgentMemory(workspace)
+
+
 def _propose(run: Run, workspace: Workspace, outcome: StoreOutcome) -> list[str]:
     try:
-        return workspace.propose_scope(outcome)
+        return _acting(workspace).propose_scope(outcome)
     except ConfigError as off:
         # The memory is stored; an error would make an agent store it again.
         run.output.warn(f"It stays private, there is nobody to ask: {off.message}. {off.hint}")
@@ -149,8 +156,9 @@ def recall(
     asked = _text_of(query)
     workspace = run.open()
     _repair(run, workspace)
-    found = workspace.recall(asked, limit=limit, min_score=min_score, explain=explain)
-    states = {hit.memory.id: workspace.source_state(hit.memory) for hit in found.hits}
+    found = _acting(workspace).recall(asked, limit=limit, min_score=min_score, explain=explain)
+    acting = _acting(workspace)
+    states = {hit.memory.id: acting.source_state(hit.memory) for hit in found.hits}
 
     def document(hit: Hit) -> dict[str, Any]:
         return hit_document(hit, states[hit.memory.id], full_text=full_text, explain=explain)
@@ -192,8 +200,8 @@ def forget(run: Run, memory_id: str | None, query: str | None, dry_run: bool) ->
         )
     workspace = run.open()
     _repair(run, workspace)
-    outcome = workspace.forget(memory_id or query or "", dry_run=dry_run)
-    proposed = None if dry_run else workspace.propose_tombstone(outcome)
+    outcome = _acting(workspace).forget(memory_id or query or "", dry_run=dry_run)
+    proposed = None if dry_run else _acting(workspace).propose_tombstone(outcome)
     document = forgotten_document(outcome, proposed, dry_run=dry_run)
     run.output.result(document, *forgotten_lines(outcome, proposed, dry_run=dry_run))
     return {"ambiguous": NEEDS_HUMAN, "not_found": ERROR}.get(outcome.action.value, DONE)
