@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import rfc8785
-from tests.review.worlds import MONDAY, ReviewWorld, make_world
 
+from tests.review.worlds import MONDAY, ReviewWorld, make_world
 from vault_tools.core.bundle import Profile, ReviewBundle, StandingBundle
 from vault_tools.core.digest import canonical_json
 from vault_tools.core.item import Item, ItemState, ItemType, with_risk_floor

@@ -1,13 +1,13 @@
-"""Another process works on the same names while we write. N comes from VAULT_TOOLS_RACES."""
+"""Another process works on the same names while we write (VAULT_TOOLS_SWAPS, VAULT_TOOLS_RACES)."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,15 +15,16 @@ from pathlib import Path
 import pytest
 from vault_world import contents, make_files
 
+from tests.campaign import SEED, sizes
 from vault_tools.core.digest import sha256_hex
 from vault_tools.errors import FileConflict, VaultToolsError
 
-RACES = int(os.environ.get("VAULT_TOOLS_RACES", "60"))
-SEED = int(os.environ.get("VAULT_TOOLS_SEED", "1"))
+SWAPS = sizes("VAULT_TOOLS_SWAPS", short=300, full=20_000)
+EDITS = sizes("VAULT_TOOLS_RACES", short=60, full=1_500)
 PLACE = "00-system/plur1bus"
 
 pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="needs renameat2 to swap names: 4 checks skipped"
+    sys.platform != "linux", reason="needs renameat2 to swap names: every check skipped"
 )
 
 SWAPPER = """
@@ -34,7 +35,8 @@ import os
 fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECTORY)
 print("ready", flush=True)
 while True:
-    exchange(Folder(sys.argv[1], fd), "sub", "link")
+    for one, other in (("sub", "link"), ("note.md", "link.md")):
+        exchange(Folder(sys.argv[1], fd), one, other)
 """
 
 EDITOR = """
@@ -72,53 +74,116 @@ def _other(program: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def _escapes(tmp_path: Path, write: Callable[[int], None], tries: int, *, until: bool) -> int:
+OUTSIDE = {"note.md": b"a secret", "secret.md": b"a secret"}
+
+
+@contextmanager
+def _swapping(tmp_path: Path) -> Iterator[Path]:
+    """Let a folder and a note of the vault change places with links that lead out of it."""
     outside = tmp_path / "outside"
     outside.mkdir()
+    for name, content in OUTSIDE.items():
+        (outside / name).write_bytes(content)
     folder = tmp_path / "vault" / PLACE
     (folder / "sub").mkdir()
+    (folder / "sub/note.md").write_bytes(b"before")
+    (folder / "note.md").write_bytes(b"before")
     (folder / "link").symlink_to(outside)
+    (folder / "link.md").symlink_to(outside / "secret.md")
     with _other(SWAPPER, str(folder)):
-        for number in range(tries):
-            write(number)
-            if until and contents(outside):
-                break
-    return len(contents(outside))
+        yield outside
 
 
-def test_swapping_a_parent_for_a_link_never_leads_outside(tmp_path: Path) -> None:
-    files = make_files(tmp_path)
-    written = 0
+NAMES = (f"{PLACE}/sub/note.md", f"{PLACE}/note.md")
 
-    def write(number: int) -> None:
-        nonlocal written
+
+def _raced(try_once: Callable[[int], str], least: int, endings: set[str]) -> Counter[str]:
+    """Try until `least` tries were not refused and every ending was seen."""
+    seen: Counter[str] = Counter()
+    while seen.total() - seen["refused"] < least or not endings <= set(seen):
+        assert seen.total() < 1_000 * least, seen
         try:
-            files.write(f"{PLACE}/sub/n{number}.md", b"private", expected=None)
-            written += 1
+            seen[try_once(seen.total())] += 1
         except VaultToolsError:
-            return
-
-    escaped = _escapes(tmp_path, write, RACES * 5, until=False)
-    print(f"{RACES * 5} tries, {written} written, {escaped} outside")
-    assert escaped == 0
-    assert written > 0
+            seen["refused"] += 1
+            # A refusal is quick: without a pause most would meet the same state of the names.
+            time.sleep(0.0001)
+    return seen
 
 
-def test_the_swapper_leads_a_naive_writer_outside(tmp_path: Path) -> None:
-    make_files(tmp_path)
-    folder = tmp_path / "vault" / PLACE
+@pytest.mark.parametrize("count", SWAPS)
+def test_no_write_is_led_outside_by_names_that_change_places(tmp_path: Path, count: int) -> None:
+    files = make_files(tmp_path)
 
-    def write(number: int) -> None:
-        path = folder / "sub" / f"n{number}.md"
-        with contextlib.suppress(OSError):
-            if path.resolve().is_relative_to(folder):
-                path.write_bytes(b"private")
+    def write(number: int) -> str:
+        if number % 2:
+            files.write(f"{PLACE}/sub/n{number}.md", b"private", expected=None)
+            return "created"
+        path = NAMES[number // 2 % 2]
+        expected = files.sha256(path)
+        files.write(path, b"private %d" % number, expected=expected)
+        return "replaced" if expected else "created"
 
-    assert _escapes(tmp_path, write, 200_000, until=True) > 0
+    with _swapping(tmp_path) as outside:
+        seen = _raced(write, count, {"created", "replaced", "refused"})
+    print(f"{seen.total()} writes: {dict(seen)}; outside {sorted(contents(outside))}")
+    assert contents(outside) == OUTSIDE
+
+
+@pytest.mark.parametrize("count", SWAPS)
+def test_no_read_is_led_outside_by_names_that_change_places(tmp_path: Path, count: int) -> None:
+    files = make_files(tmp_path)
+
+    def read(number: int) -> str:
+        found = files.read(NAMES[number % 2])
+        return "gone" if found is None else "seen" if found == b"before" else "leaked"
+
+    with _swapping(tmp_path):
+        seen = _raced(read, count * 3 // 20, {"seen", "refused"})
+    print(f"{seen.total()} reads: {dict(seen)}")
+    assert seen["leaked"] == 0
+
+
+def _checked(path: Path, folder: Path) -> bool:
+    try:
+        return path.resolve().is_relative_to(folder) and not path.is_symlink()
+    except OSError:  # exchanged between two calls of the check itself
+        return False
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_naive_writer_is_led_outside(tmp_path: Path, name: str) -> None:
+    root = make_files(tmp_path).root
+    tries = 0
+    with _swapping(tmp_path) as outside:
+        while contents(outside) == OUTSIDE:
+            tries += 1
+            assert tries < 200_000
+            if _checked(root / name, root / PLACE):
+                (root / name).write_bytes(b"private")
+    print(f"the naive writer wrote outside after {tries} tries")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_naive_reader_is_led_outside(tmp_path: Path, name: str) -> None:
+    root = make_files(tmp_path).root
+    found, tries = b"", 0
+    with _swapping(tmp_path):
+        while found != b"a secret":
+            tries += 1
+            assert tries < 200_000
+            if _checked(root / name, root / PLACE):
+                found = (root / name).read_bytes()
+    print(f"the naive reader read outside after {tries} tries")
 
 
 def _lost(
-    tmp_path: Path, style: str, write: Callable[[str, bytes, bytes], None], *, until: bool
+    tmp_path: Path,
+    style: str,
+    write: Callable[[str, bytes, bytes], None],
+    count: int,
+    *,
+    until: bool = False,
 ) -> tuple[int, int]:
     chance = random.Random(SEED)
     lost = rounds = 0
@@ -126,7 +191,7 @@ def _lost(
     with _other(EDITOR) as editor:
         assert editor.stdin
         assert editor.stdout
-        for number in range(RACES * 50 if until else RACES):
+        for number in range(count):
             name = f"{PLACE}/{style}{number}.md"
             path = tmp_path / "vault" / name
             path.write_bytes(b"before")
@@ -144,8 +209,12 @@ def _lost(
     return lost, rounds
 
 
-@pytest.mark.parametrize("style", ["inplace", "rename"])
-def test_an_edit_made_while_we_write_is_never_lost(tmp_path: Path, style: str) -> None:
+STYLES = pytest.mark.parametrize("style", ["inplace", "rename"])
+
+
+@STYLES
+@pytest.mark.parametrize("count", EDITS)
+def test_an_edit_made_while_we_write_is_never_lost(tmp_path: Path, style: str, count: int) -> None:
     files = make_files(tmp_path)
     conflicts = 0
 
@@ -156,13 +225,14 @@ def test_an_edit_made_while_we_write_is_never_lost(tmp_path: Path, style: str) -
         except FileConflict:
             conflicts += 1
 
-    lost, rounds = _lost(tmp_path, style, write, until=False)
+    lost, rounds = _lost(tmp_path, style, write, count)
     print(f"{rounds} {style} edits (seed {SEED}): {conflicts} conflicts, {lost} lost")
     assert lost == 0
     assert [name for name in contents(files.root) if ".tmp" in name] == []
 
 
-def test_the_editor_loses_edits_to_a_naive_writer(tmp_path: Path) -> None:
+@STYLES
+def test_the_editor_loses_edits_to_a_naive_writer(tmp_path: Path, style: str) -> None:
     make_files(tmp_path)
     root = tmp_path / "vault"
 
@@ -177,6 +247,6 @@ def test_the_editor_loses_edits_to_a_naive_writer(tmp_path: Path) -> None:
             os.fsync(handle.fileno())
         temporary.replace(path)
 
-    lost, rounds = _lost(tmp_path, "rename", write, until=True)
-    print(f"naive writer: {lost} of {rounds} lost")
+    lost, rounds = _lost(tmp_path, style, write, 3_000, until=True)
+    print(f"naive writer: {lost} of {rounds} {style} edits lost")
     assert lost > 0

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from vault_world import REVIEW_ROOT, Ownership, make_files
 
+from tests.campaign import sizes
 from vault_tools.errors import VaultToolsError
 from vault_tools.vault.blocks import BlockWrite, write_blocks
 from vault_tools.vault.exclusion import Excluded, exclusion
@@ -25,8 +26,8 @@ from vault_tools.vault.manifest import Manifest, rescan, scan
 from vault_tools.vault.own_writes import OwnWrites
 from vault_tools.vault.watch import Batch, Kind, NoteChange, Watched, Watcher, look_once, watch
 
-EVENTS = int(os.environ.get("VAULT_TOOLS_WATCH_EVENTS", "60"))
-SECONDS = 9 * EVENTS / 60
+EVENTS = sizes("VAULT_TOOLS_WATCH_EVENTS", short=60, full=600)
+SECONDS_EACH = 0.15
 KNOWLEDGE = "KNOWLEDGE.md"
 ROOT = Path(__file__).parents[2]
 
@@ -136,15 +137,15 @@ class Person:
                 now=now(),
             )
 
-    def hour(self) -> None:
+    def hour(self, events: int) -> None:
         habits: list[Callable[[], None]] = [
             self.edit, self.append, self.replace_save, self.slow_save, self.delete_and_create,
             self.create, self.rename, self.change_case, self.move_folder, self.move_folder_away,
             self.conflict_copy, self.settle_in_hidden_places, self.write_block,
         ]  # fmt: skip
-        for number in range(EVENTS):
+        for number in range(events):
             habits[number % len(habits)]()
-            time.sleep(self.dice.uniform(0, 2 * SECONDS / EVENTS))
+            time.sleep(self.dice.uniform(0, 2 * SECONDS_EACH))
 
 
 @pytest.fixture
@@ -220,11 +221,12 @@ def everything(folder: Path) -> dict[str, tuple[int, bytes]]:
 
 
 @pytest.mark.parametrize("poll", [False, True], ids=["events", "polling"])
+@pytest.mark.parametrize("events", EVENTS)
 def test_after_a_busy_hour_the_watcher_knows_what_a_fresh_look_finds(
-    person: Person, poll: bool
+    person: Person, events: int, poll: bool
 ) -> None:
     with following(watcher(person), poll=poll) as at_work:
-        person.hour()
+        person.hour(events)
         left = everything(person.vault)
         wait_until(lambda: at_work.watcher.manifest.entries == fresh(person).entries)
         written = [change for change in at_work.told if change.path == KNOWLEDGE]
