@@ -324,3 +324,23 @@ def test_a_foreign_agents_row_is_changed_only_as_its_own_agent(world: ReviewWorl
     assert row.trust is Trust.TRUSTED
     with pytest.raises(StalePrecondition):
         world.store.replace(world.world.viewer("scout"), memory.row_hash, memory, reason="old hash")
+
+
+def test_a_way_back_whose_reason_a_crash_swallowed_does_not_spend_the_approval(
+    world: ReviewWorld,
+) -> None:
+    from dataclasses import replace
+
+    from vault_tools.core.ports import RECOVERED
+
+    memory = world.remember("Glaze 7 needs two coats")
+    standing = world.bundle()
+    item = only(standing, ItemType.MEMORY_PROMOTION)
+    world.approve(standing, item.item_id)
+    viewer = world.world.viewer("main")
+    half = replace(memory, trust=Trust.TRUSTED, version=2)
+    reason = f"applied {item.item_id} {item.digest[:8]}"
+    world.store.replace(viewer, memory.row_hash, half, reason=reason)
+    world.store.replace(viewer, half.row_hash, memory, reason=RECOVERED)
+    outcome = apply(world.world, standing.bundle_id)
+    assert outcome.ids(ItemState.APPLIED) == (item.item_id,)

@@ -66,6 +66,10 @@ class Embedder(Protocol):
         ...
 
 
+RECOVERED = "recorded after an interruption"
+"""The reason in a history line that a crash kept from being written."""
+
+
 class Operation(StrEnum):
     """What happened to a row."""
 

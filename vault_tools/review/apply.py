@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from vault_tools.core.approval import Approval
 from vault_tools.core.bundle import BundleStatus, StandingBundle, StandingItem
 from vault_tools.core.item import Item, ItemState, Verdict
-from vault_tools.core.saga import Plan, Saga
+from vault_tools.core.ports import RECOVERED, HistoryEntry
+from vault_tools.core.saga import Plan, RowStep, Saga
 from vault_tools.core.scope import Scope
 from vault_tools.core.trust import Trust, is_assistant_only
 from vault_tools.errors import NotApproved, VaultToolsError
@@ -171,10 +172,17 @@ def _is_spent(item: StandingItem, plan: Plan, world: World) -> bool:
     """Ask the engine's own history, because an older copy of the ledger knows nothing of it."""
     for step in plan.rows:
         entries = world.store.history(world.viewer(step.agent_id), step.memory_id)
-        about = [entry.reason for entry in entries if item.item_id in entry.reason.split()]
-        if about and not about[-1].startswith(TAKEN_BACK):
+        about = [n for n, entry in enumerate(entries) if item.item_id in entry.reason.split()]
+        if about and not _was_taken_back(entries[about[-1] :], step):
             return True
     return False
+
+
+def _was_taken_back(entries: Sequence[HistoryEntry], step: RowStep) -> bool:
+    """Look for the way back, also where a crash kept its reason from being written."""
+    last, *later = entries
+    recorded = any(one.reason == RECOVERED and one.after == step.before for one in later)
+    return last.reason.startswith(TAKEN_BACK) or recorded
 
 
 def flags_needed(item: Item) -> dict[str, str]:

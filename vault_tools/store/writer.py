@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from vault_tools.core.memory import Memory
-from vault_tools.core.ports import Clock, HistoryEntry, Operation
+from vault_tools.core.ports import RECOVERED, Clock, HistoryEntry, Operation
 from vault_tools.errors import RowDamaged, StoreUnavailable
 from vault_tools.store.database import Database, indexed_again
 from vault_tools.store.history import History, change, numbered
@@ -16,7 +16,6 @@ from vault_tools.store.rows import ROW_HASH, IndexedRow, memory_of
 from vault_tools.store.sync import sync_tree
 
 _COMPACT_EVERY = 50
-_RECOVERED = "recorded after an interruption"
 
 
 class Writer:
@@ -125,7 +124,7 @@ class Writer:
             operation,
             memory,
             at=self._clock.now(),
-            reason=_RECOVERED,
+            reason=RECOVERED,
             before_hash=before.row_hash if before else "",
         )
 
