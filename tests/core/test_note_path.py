@@ -12,6 +12,7 @@ _ESCAPES = [
     ".", "./a.md", "a/./b.md", "a//b.md", "a/", "/a", "\\\\host\\share\\a", "\\a", "C:\\a.md",
     "C:/a.md", "c:", "a\0.md", "a\nb.md", "a\rb.md", "a\tb.md", "a\x7f.md", "a\x1b[0m.md",
     "a/\0/b.md", "..\0", "x/../.obsidian/app.json", "a" * 2000,
+    "a\ud800.md", "\udfff",
 ]  # fmt: skip
 _OBSIDIAN = [
     ".obsidian", ".obsidian/app.json", ".OBSIDIAN/app.json", ".Obsidian/x", "a/.obsidian/x",
@@ -39,7 +40,7 @@ _NOT_PORTABLE = [
     "a\u200b.md", "a\u202eb.md", "a\u2066.md", "a\u00ad.md", "a\ufeff.md", "a\u2028b.md",
     "a\u2029.md", "a\x85.md", "a\ufe0f.md", "a\U000e0001.md", "a\u3164.md", "a\u2800.md",
     "a\uff0fb.md", "a\uff3cb.md", "cafe\u0301.md", "\u212b.md", "x" * 201, "\u00e4" * 101,
-    "a\ud800.md", "a\udc80.md", "a/" + "b" * 250 + ".md", "a\u115f.md", "a\u17b4.md", "a\u2061.md",
+    "a\udc80.md", "a/" + "b" * 250 + ".md", "a\u115f.md", "a\u17b4.md", "a\u2061.md",
     "a\u061c.md", "a\u200e.md", "a\u200f.md", "a\u206a.md", "\u2060", "a\ue000.md", "a\ufff9.md",
     "a/\u200b/b.md", "a/ /b.md", "a/ b.md", "a/b .", "x\u00a0/\u200b.md", "a\ufdd0.md",
 ]  # fmt: skip

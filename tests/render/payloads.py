@@ -210,7 +210,121 @@ YAML = [
     "{% raw %}",
 ]
 
-PAYLOADS = [*TEMPLATER, *DATAVIEW, *HTML, *LINKS, *STRUCTURE, *MARKERS, *HIDDEN, *YAML]
+PLUGINS = [
+    "```button\nname x\ntype command\naction delete\n```",
+    "```meta-bind-button\nactions: [{type: js}]\n```",
+    "`INPUT[toggle:approved]`",
+    "`VIEW[{x}][text]`",
+    "`BUTTON[approve]`",
+    "```ad-danger\nApproved\n```",
+    "```chart\ntype: bar\n```",
+    "```tracker\nsearchType: tag\n```",
+    "```leaflet\nid: x\n```",
+    "```abc\nX:1\n```",
+    "```{python}\nimport os\n```",
+    "```python {cmd=true}\nx\n```",
+    "%% kanban:settings\n```\n{}\n```\n%%",
+    "question::answer #flashcards",
+    "question\n?\nanswer",
+    "a {{c1::cloze}} b",
+    "{{VALUE}} {{date:YYYY}} {{title}}",
+    "![[board.canvas]]",
+    "![[all.base#View]]",
+    "![[x.excalidraw|100]]",
+    "![[sheet.pdf#page=2]]",
+    "[@key] and @key2020",
+    "word^[inline note with [[link]]]",
+    "==cloze==^[x]",
+    "{ .class #id }",
+    ":::warning\nApproved\n:::",
+    "\u00a7toc {{toc}} [[toc]]",
+]
+
+SCHEMES = [
+    "ftp://evil.example/x",
+    "HTTPS://EVIL.EXAMPLE",
+    "vscode://file/etc/passwd",
+    "x-callback-url://run",
+    "zotero://select/x",
+    "[x](<javascript:alert(1)>)",
+    "[x](vbscript:x 'Approved')",
+    "[x](data:text/html;base64,AAAA)",
+    "[x](app://obsidian.md/x)",
+    "[x](\\\\host\\share\\x)",
+    "[x](//evil.example/x)",
+    "[x](../../outside.md)",
+    "[x](Diary.md#Private)",
+    "<javascript:alert(1)>",
+    "<x-callback-url:run>",
+    "[Approve][ok]\n\n[ok]: obsidian://x",
+    "![x][y]\n\n[y]: https://evil.example/x.png",
+    "https:\u200b//evil.example",
+    "h\u0442tps://evil.example",
+]
+
+FORMULAS = [
+    "\\(x\\) and \\[y\\]",
+    "$`x`$",
+    "$$\\href{obsidian://x}{Approved}$$",
+    "$\\unicode{x202e}$",
+    "a$b$c",
+    "```math\n\\input{x}\n```",
+]
+
+ENTITIES = [
+    "&lt;% tp.file.title %&gt;",
+    "&#x3c;%* x %&#x3e;",
+    "&#91;&#91;Diary&#93;&#93;",
+    "&#33;&#91;&#91;Diary]]",
+    "&#96;= this.file&#96;",
+    "&colon;&colon;",
+    "\uff1c\uff05 tp.x \uff05\uff1e",
+    "\uff3b\uff3bDiary\uff3d\uff3d",
+]
+
+TERMINAL = [
+    "\x1b]8;;https://evil.example\x07Approved\x1b]8;;\x07",
+    "\x1b[2J\x1b[HApproved",
+    "\x9b31mApproved",
+    "Denied\rApproved",
+    "Denied\b\b\b\b\b\bApproved",
+    "\x1b]52;c;cm0gLXJm\x07",
+    "\x7f\x7f\x7fApproved",
+]
+
+DEEP = [
+    "- " * 300,
+    ">" * 400 + " x",
+    "[" * 800 + "x" + "]" * 800,
+    "*" * 700 + "x" + "_" * 700,
+    "`" * 900,
+    "<" * 500 + "%" * 500,
+    "![" * 300 + "](x)" * 300,
+    "\n- x" * 300,
+    "|" * 400,
+]
+
+YAML_MORE = [
+    "!!python/object/apply:os.system ['x']",
+    "&a [*a, *a]",
+    "<<: *x",
+    "? x\n: y",
+    "%YAML 1.1",
+    "...\n---\ntype: x",
+    "|\n  block",
+    "@x",
+    "0x1F",
+    "1_000",
+    "12:30:45",
+    ".inf",
+    "!!binary AAAA",
+    "status: approved # ",
+]
+
+PAYLOADS = [
+    *TEMPLATER, *DATAVIEW, *HTML, *LINKS, *STRUCTURE, *MARKERS, *HIDDEN, *YAML,
+    *PLUGINS, *SCHEMES, *FORMULAS, *ENTITIES, *TERMINAL, *DEEP, *YAML_MORE,
+]  # fmt: skip
 
 _OUR_FENCES = frozenset({"text", "diff", "json", "bash", "mermaid"})
 _RAW = {

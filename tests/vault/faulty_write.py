@@ -62,13 +62,15 @@ def main(folder: Path, action: str) -> dict[str, object]:
     except VaultToolsError as error:
         return {"error": error.message, "hint": error.hint}
     except OSError as error:
-        return {"error": str(error)} if action == "naive" else {"traceback": repr(error)}
+        if action == "naive":
+            return {"error": f"{NOTE}: {error}", "hint": "none"}
+        return {"traceback": repr(error)}
     finally:
         _mark("/end-write")
 
 
 if __name__ == "__main__":
-    # Opened first and told by a call that no write makes, so that no fault keeps it from being told.
+    # Opened first, and told by a call that no write makes: no fault keeps it from being told.
     outcome = os.open(sys.argv[3], os.O_WRONLY | os.O_CREAT, 0o600)
     told = json.dumps(main(Path(sys.argv[1]), sys.argv[2])).encode()
     os.pwrite(outcome, told, 0)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from vault_world import contents, make_files
 
+from tests.core.test_note_path import HOSTILE
 from vault_tools.core.digest import sha256_hex
 from vault_tools.errors import FileConflict, InvalidInput, LockHeld, PathRefused, VaultToolsError
 from vault_tools.vault.files import VaultFiles
@@ -185,6 +187,32 @@ def test_a_twin_in_case_or_unicode_form_is_refused(files: VaultFiles) -> None:
     for name in ("note.md", "über.md"):
         with pytest.raises((PathRefused, FileConflict)):
             files.write(files.review_path(name), b"y", expected=None)
+
+
+@pytest.mark.parametrize("extra_files", [[], ["*", "*/*", "*/*/*", "*/*/*/*"]])
+@pytest.mark.parametrize("in_place", [False, True])
+def test_no_hostile_path_is_written_anywhere(
+    tmp_path: Path, extra_files: list[str], in_place: bool
+) -> None:
+    root = tmp_path / "around/vault"
+    (root / ".obsidian").mkdir(parents=True)
+    (root / ".obsidian/app.json").write_bytes(b"{}")
+    files = make_files(tmp_path / "around", extra_files, in_place=in_place)
+    for path in HOSTILE:
+        for tried in (path, files.review_path(path)):
+            try:
+                files.write(tried, b"x", expected=None)
+            except VaultToolsError:
+                continue
+            # An operator may allow odd names; they stay in the vault and out of Obsidian's folder.
+            assert extra_files, tried
+            assert (root / tried).parent.resolve().is_relative_to(root)
+    shutil.rmtree(tmp_path / "around/home", ignore_errors=True)
+    assert list((tmp_path / "around").iterdir()) == [root]
+    folded = {path.relative_to(root).parts[0].casefold() for path in root.rglob("*")}
+    assert {name for name in folded if "obsidian" in name} == {".obsidian"}
+    assert contents(root / ".obsidian") == {"app.json": b"{}"}
+    assert extra_files or len(contents(root)) == 1
 
 
 def test_a_replaced_vault_is_noticed(files: VaultFiles) -> None:

@@ -153,18 +153,20 @@ def _notes(vault: Path) -> dict[str, bytes]:
     return found
 
 
-def _wrong(action: str, said: dict[str, object], vault: Path) -> str:
+def _wrong(action: str, said: dict[str, object], vault: Path, *, lasting: bool = False) -> str:
     """Say what a fault did that it must not; empty when all is well."""
     found = _notes(vault)
     before, after = _texts(action)
     error = str(said.get("error", ""))
-    made = not error or "the change itself was made" in error or "not finished" in error
+    made = not error or "the change itself was made" in error
     if not said:
         return "no outcome was told"
     if "traceback" in said:
         return f"traceback {said['traceback']}"
     if error and (not said["hint"] or not re.search(r"note\.md|lock|undo|jsonl", error)):
         return f"an error without a way out or a place: {said}"
+    if lasting and "not finished" in error and found in (before, after):
+        return ""
     if found != (after if made else before):
         return f"{error or 'success'}, but the vault holds {found}"
     if action == "block" and not error and not (vault / LOG).exists():
@@ -199,7 +201,7 @@ def _failed(
         if lasting:
             # What cannot be removed while the fault lasts stays until the next sweep.
             make_files(vault.parent).sweep()
-        problem = _wrong(action, said, vault)
+        problem = _wrong(action, said, vault, lasting=lasting)
         endings["wrong" if problem else "refused" if "error" in said else "made"] += 1
         if problem:
             wrong.append(f"{call} {when} {error}: {problem}")

@@ -19,7 +19,7 @@ from tests.campaign import SEED, sizes
 from vault_tools.core.digest import sha256_hex
 from vault_tools.errors import FileConflict, VaultToolsError
 
-SWAPS = sizes("VAULT_TOOLS_SWAPS", short=300, full=20_000)
+SWAPS = sizes("VAULT_TOOLS_SWAPS", short=150, full=20_000)
 EDITS = sizes("VAULT_TOOLS_RACES", short=60, full=1_500)
 PLACE = "00-system/plur1bus"
 

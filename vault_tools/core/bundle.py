@@ -13,7 +13,7 @@ from vault_tools.core.item import Item, ItemState
 
 BRIDGE_VERSION = "4.0.0"
 EXPIRES_AFTER_DAYS = 7
-BUNDLE_ID = re.compile(r"rb-\d{4}-\d{2}-\d{2}-\d{4}(-[1-9]\d{0,3})?\Z")
+BUNDLE_ID = re.compile(r"rb-\d{4}-\d{2}-\d{2}-\d{4}(-[1-9]\d{0,3})?\Z", re.ASCII)
 
 
 class BundleStatus(StrEnum):

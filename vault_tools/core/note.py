@@ -142,6 +142,8 @@ _RESERVED = re.compile(
     r"(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³])", re.IGNORECASE
 )
 _SHORT_NAME = re.compile(r"[^.]{1,6}~\d+(\.[^.]{0,3})?")
+# Not those that stand for the bytes of a name that is no UTF-8.
+_HALF_PAIR = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _WINDOWS_ONLY = frozenset('<>:"|?*\\')
 
 
@@ -207,6 +209,8 @@ def _structural(name: str) -> str:
         return f"{name!r} is no name"
     if any(ord(char) < 0x20 or ord(char) == 0x7F for char in name):
         return "it holds a control character"
+    if _HALF_PAIR.search(name):
+        return "it is no Unicode text"
     return ""
 
 

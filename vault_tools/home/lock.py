@@ -40,7 +40,10 @@ def locked(path: Path, *, started: str, wait_seconds: float = 0.0) -> Iterator[L
     owner is gone. Waits up to `wait_seconds`, then raises LockHeld with the owner's name.
     """
     with _opened(path) as handle:
-        _acquire(handle, path, wait_seconds)
+        try:
+            _acquire(handle, path, wait_seconds)
+        except OSError as error:
+            raise _unwritable(path, error) from error
         try:
             left_behind = _read_owner(handle)
             me = {"pid": os.getpid(), "host": platform.node(), "started": started}
@@ -50,15 +53,24 @@ def locked(path: Path, *, started: str, wait_seconds: float = 0.0) -> Iterator[L
             with contextlib.suppress(VaultToolsError):
                 _write(handle, path, b"")
         finally:
-            _release(handle)
+            # Closing drops the lock as well.
+            with contextlib.suppress(OSError):
+                _release(handle)
 
 
-def _opened(path: Path) -> IO[bytes]:
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
     try:
         private_folder(path.parent)
-        return path.open("a+b")
+        handle = path.open("a+b")
     except OSError as error:
         raise _unwritable(path, error) from error
+    try:
+        yield handle
+    finally:
+        # The descriptor is gone even when this fails, and what the file says matters to nobody.
+        with contextlib.suppress(OSError):
+            handle.close()
 
 
 def _unwritable(path: Path, error: OSError) -> VaultToolsError:
@@ -81,8 +93,8 @@ def _acquire(handle: IO[bytes], path: Path, wait_seconds: float) -> None:
 
 
 def _read_owner(handle: IO[bytes]) -> LockOwner | None:
-    handle.seek(0)
     try:
+        handle.seek(0)
         known = json.loads(handle.read().decode())
         return LockOwner(int(known["pid"]), str(known["host"]), str(known["started"]))
     except (ValueError, KeyError, TypeError, UnicodeDecodeError, OSError):

@@ -22,7 +22,7 @@ from vault_tools.core.block import (
 from vault_tools.core.digest import sha256_hex
 from vault_tools.core.note import decode, encode
 from vault_tools.core.ports import BlockOwnership, OwnedBlock
-from vault_tools.errors import BlockError, BlockMalformed, BlockTampered
+from vault_tools.errors import BlockError, BlockMalformed, BlockTampered, VaultToolsError
 from vault_tools.vault.files import Change, VaultFiles
 from vault_tools.vault.markdown import opaque_lines
 
@@ -150,8 +150,18 @@ def write_blocks(
         ownership.own_blocks(staged.blocks)
         written = _written(text, staged, content is None)
         if log and change.changed:
-            log_written(log_to or files, staged, blocks, written, now=now)
+            try:
+                log_written(log_to or files, staged, blocks, written, now=now)
+            except VaultToolsError as error:
+                raise _not_logged(path, error) from error
     return BlockChange(change, staged.blocks, written)
+
+
+def _not_logged(path: str, error: VaultToolsError) -> VaultToolsError:
+    reason = error.message.partition(";")[0]
+    return VaultToolsError(
+        f"{path}: the change itself was made, but not logged ({reason})", error.hint
+    )
 
 
 def _found(text: str, path: str) -> tuple[ManagedBlock, ...]:

@@ -197,7 +197,7 @@ class VaultFiles:
         with (
             self._told(path) as progress,
             self.hold(),
-            self._folder(parts, create=expected is None) as folder,
+            self._folder(parts, create=expected is None, exact=True) as folder,
         ):
             found = swap.standing(folder, parts[-1])
             before = None if found is None else found.sha256
@@ -215,6 +215,7 @@ class VaultFiles:
     def _replace(
         self, folder: Folder, path: str, name: str, found: swap.Standing, new: bytes
     ) -> tuple[str, ...]:
+        refuse_twin(folder, name)
         self._refuse_hard_link(path, found)
         if self._quiet_seconds and not self._recent.knows(found.sha256):
             found = settled(
@@ -247,10 +248,11 @@ class VaultFiles:
     def remove(self, path: str, *, expected: str) -> Change:
         """Take away a file that we created and that nobody changed since; its bytes are kept."""
         parts = self._writable(path)
-        with self._told(path) as progress, self.hold(), self._folder(parts) as folder:
+        with self._told(path) as progress, self.hold(), self._folder(parts, exact=True) as folder:
             found = swap.standing(folder, parts[-1])
             if found is None or found.sha256 != expected:
                 raise swap.changed_meanwhile(path)
+            refuse_twin(folder, parts[-1])
             self._refuse_hard_link(path, found)
             self._undo.put(found.content)
             swap.remove(folder, parts[-1], found, self._undo)
@@ -267,8 +269,7 @@ class VaultFiles:
             self.hold(),
             self._folder(parts, create=True) as folder,
         ):
-            if folder.stat(parts[-1]) is None:
-                refuse_twin(folder, parts[-1])
+            refuse_twin(folder, parts[-1])
             swap.append(folder, parts[-1], line.encode("utf-8") + b"\n", hard_links=self._in_place)
             progress.done = True
 
@@ -339,12 +340,17 @@ class VaultFiles:
             ) from error
 
     @contextmanager
-    def _folder(self, parts: Sequence[str], *, create: bool = False) -> Iterator[Folder]:
+    def _folder(
+        self, parts: Sequence[str], *, create: bool = False, exact: bool = False
+    ) -> Iterator[Folder]:
         root, identity, names = self._root, self._identity, parts[:-1]
         if self._linked and self._bounds.is_ours("/".join(parts)):
             root, identity = self._linked, self._linked_identity
             names = names[self._review_root.count("/") + 1 :]
-        with pinned(root, identity) as top, folder_at(top, names, create=create) as folder:
+        with (
+            pinned(root, identity) as top,
+            folder_at(top, names, create=create, exact=exact) as folder,
+        ):
             yield folder
 
     @contextmanager
@@ -355,9 +361,6 @@ class VaultFiles:
         except FileNotFoundError:
             raise swap.changed_meanwhile(path) from None
         except OSError as error:
-            if isinstance(error.__context__, VaultToolsError):
-                # Letting go of the lock failed on the way out; what happened before says more.
-                raise error.__context__ from error
             state = "the change itself was made" if progress.done else "nothing was changed"
             raise VaultToolsError(
                 f"{path} could not be written: {_reason(error)}; {state}",

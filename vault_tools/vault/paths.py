@@ -106,17 +106,19 @@ def _check_identity(root: Path, found: os.stat_result, identity: tuple[int, int]
 
 
 @contextmanager
-def folder_at(root: Folder, parts: Sequence[str], *, create: bool = False) -> Iterator[Folder]:
+def folder_at(
+    root: Folder, parts: Sequence[str], *, create: bool = False, exact: bool = False
+) -> Iterator[Folder]:
     """Open the folder `parts` below `root`, making missing ones on request.
 
-    Raises PathRefused for a link, a file or another device in between, FileNotFoundError when a
-    folder is missing and `create` is false.
+    Raises PathRefused for a link, a file or another device in between, and with `create` or `exact`
+    for a name spelt otherwise; FileNotFoundError when a folder is missing and `create` is false.
     """
     opened: list[int] = []
     here = root
     try:
         for name in parts:
-            here = _step(here, name, create=create)
+            here = _step(here, name, create=create, exact=exact)
             if here.fd is not None:
                 opened.append(here.fd)
         yield here
@@ -125,10 +127,11 @@ def folder_at(root: Folder, parts: Sequence[str], *, create: bool = False) -> It
             close_read_only(fd)
 
 
-def _step(here: Folder, name: str, *, create: bool) -> Folder:
+def _step(here: Folder, name: str, *, create: bool, exact: bool) -> Folder:
     path = os.path.join(here.path, name)
-    if create and here.stat(name) is None:
+    if create or exact:
         refuse_twin(here, name)
+    if create and here.stat(name) is None:
         _make(here, name)
     if here.fd is None:
         return _checked_by_path(path)
@@ -166,9 +169,12 @@ def linked(path: str) -> PathRefused:
 
 
 def refuse_twin(here: Folder, name: str) -> None:
-    """Raise PathRefused when an entry differs from a new name in case or Unicode form only."""
-    twins = [other for other in here.names() if other != name and fold(other) == fold(name)]
-    if twins:
+    """Raise PathRefused for a name that only its twin in case or Unicode form bears here.
+
+    Where the system takes the two for one, the twin would be the file that is opened.
+    """
+    twins = [other for other in here.names() if fold(other) == fold(name)]
+    if twins and name not in twins:
         raise PathRefused(
             f"{name!r} would stand beside {twins[0]!r} in {here.path}",
             "Some systems take the two for one. Rename one of them.",
