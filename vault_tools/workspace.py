@@ -18,7 +18,13 @@ from vault_tools.core.item import Item
 from vault_tools.core.memory import Memory, Status
 from vault_tools.core.ports import Clock, Embedder, Ledger
 from vault_tools.core.scope import Viewer
-from vault_tools.errors import BridgeDisabled, ConfigError, ProviderError, VaultToolsError
+from vault_tools.errors import (
+    BridgeDisabled,
+    ConfigError,
+    LedgerError,
+    ProviderError,
+    VaultToolsError,
+)
 from vault_tools.home.durable import private_folder, write_private
 from vault_tools.home.lock import LockOwner, locked
 from vault_tools.home.vaults import KnownVault, VaultRegistry
@@ -142,6 +148,7 @@ class Workspace:
         from vault_tools.store.account import SqliteLedger
         from vault_tools.store.ledger import LedgerFile
 
+        self._refuse_lost_ledger()
         return SqliteLedger(
             LedgerFile(
                 self.state_folder / "ledger.sqlite",
@@ -149,6 +156,16 @@ class Workspace:
                 workspace_key=self.settings.workspace_key,
             )
         )
+
+    def _refuse_lost_ledger(self) -> None:
+        path = self.state_folder / "ledger.sqlite"
+        held = path.is_file() and path.stat().st_size > 0
+        if not held and (self.state_folder / "manifest.json").is_file():
+            raise LedgerError(
+                f"the ledger {path} is missing or empty, but this vault has been reviewed before",
+                "Restore it from a backup. To begin anew and forget every decision, move the "
+                f"folder {self.state_folder} aside.",
+            )
 
     @cached_property
     def excluded(self) -> Excluded:

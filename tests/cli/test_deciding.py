@@ -66,11 +66,25 @@ def test_three_wrong_digests_end_with_exit_4_and_change_nothing(studio: Studio) 
 def test_the_third_try_may_be_the_right_one(studio: Studio) -> None:
     item = studio.item("tombstone")
     with Terminal(studio, "review", "approve", studio.bundle, "--items", item["id"]) as terminal:
-        for typed in ("", "nonsense", item["digest"][:8].upper()):
+        for typed in ("y", "nonsense", item["digest"][:8].upper()):
             terminal.asked(f"Type the digest (8 characters) to approve {item['id']}: ")
             terminal.types(typed)
         assert terminal.ended() == 0
     assert studio.states()[item["id"]] == "approved"
+
+
+@pytest.mark.parametrize("no", ["", "n", "no", "nein"])
+def test_a_no_at_the_digest_passes_on_to_the_next_item(studio: Studio, no: str) -> None:
+    first, second = studio.item("memory_promotion"), studio.item("note_import_candidate")
+    ids = f"{first['id']},{second['id']}"
+    with Terminal(studio, "review", "approve", studio.bundle, "--items", ids) as terminal:
+        terminal.asked(f"Type the digest (8 characters) to approve {first['id']}: ")
+        terminal.types(no)
+        terminal.asked(f"Approve {second['id']}? [y/N]: ")
+        terminal.types("y")
+        assert terminal.ended() == 0
+    states = studio.states()
+    assert (states[first["id"]], states[second["id"]]) == ("pending", "approved")
 
 
 def test_the_end_of_the_input_is_no_answer(studio: Studio) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from vault_tools.core.item import ItemState, ItemType, Verdict
 from vault_tools.core.risk import Risk
 from vault_tools.core.trust import SourceRole, Trust
 from vault_tools.errors import VaultToolsError
+from vault_tools.review.apply import apply
 from vault_tools.review.approvals import decision_on, record
 from vault_tools.review.bundle_note import NoteState
 from vault_tools.review.prepare import StepName
@@ -208,3 +210,45 @@ def test_assistant_claims_need_a_flag_and_say_so(world: ReviewWorld) -> None:
     item = world.bundle().items[0].item
     assert item.adversarial.verdict is Verdict.NEEDS_FLAG
     assert "assistant_only" in {finding.code for finding in item.adversarial.findings}
+
+
+def test_a_note_that_is_not_utf_8_is_read_with_replacement_and_can_be_applied(
+    world: ReviewWorld,
+) -> None:
+    (world.vault / "alt.md").write_bytes(b"Decision: we buy kilns f\xfcr K\xfcche in March.\n")
+    standing = world.bundle()
+    assert "\ufffd" in standing.items[0].item.shown
+    world.approve(standing, standing.items[0].item_id)
+    assert apply(world.world, standing.bundle_id).ids(ItemState.APPLIED)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
+def test_a_note_with_an_impossible_name_stops_no_review(world: ReviewWorld) -> None:
+    for name in (b"bad\xff.md", b"new\nline.md"):
+        with open(os.path.join(os.fsencode(world.vault), name), "wb") as file:  # noqa: PTH123, PTH118
+            file.write(DECISION.encode())
+    world.note("Good.md", DECISION.replace("kiln", "small kiln"))
+    prepared = world.prepare()
+    assert prepared.standing is not None
+    assert [item.item.target for item in prepared.standing.items] == ["note:Good.md:1-1"]
+
+
+def test_an_import_that_expired_comes_back_although_its_note_did_not_change(
+    world: ReviewWorld,
+) -> None:
+    world.note("Kiln.md", DECISION)
+    first = world.bundle()
+    world.clock.at += 8 * DAY
+    second = world.bundle()
+    assert [item.item.key for item in second.items] == [item.item.key for item in first.items]
+    assert world.prepare().nothing_new
+
+
+def test_an_approval_that_expired_is_named_by_apply(world: ReviewWorld) -> None:
+    world.note("Kiln.md", DECISION)
+    standing = world.bundle()
+    world.approve(standing, standing.items[0].item_id)
+    world.clock.at += 8 * DAY
+    world.world.ledger.expire(now=world.clock.at)
+    (failed,) = apply(world.world, standing.bundle_id).failed()
+    assert "expired" in failed.reason

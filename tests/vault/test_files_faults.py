@@ -22,7 +22,7 @@ from vault_tools.core.digest import sha256_hex
 from vault_tools.errors import VaultToolsError
 from vault_tools.vault.blocks import LOG_NAME
 
-FAULTS = sizes("VAULT_TOOLS_FAULTS", short=6, full=1_000)
+FAULTS = sizes("VAULT_TOOLS_FAULTS", short=3, full=1_000)
 ACTIONS = ["block", "replace", "create", "remove"]
 LOG = f"{REVIEW_ROOT}/{LOG_NAME}"
 ERRORS = ("ENOSPC", "EIO", "EROFS", "EACCES", "EMFILE", "EDQUOT")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ import pytest
 from vault_world import REVIEW_ROOT, Ownership, make_files
 
 from tests.campaign import sizes
+from vault_tools.core.ports import OwnedBlock
 from vault_tools.errors import VaultToolsError
 from vault_tools.vault.blocks import BlockWrite, write_blocks
 from vault_tools.vault.exclusion import Excluded, exclusion
@@ -246,6 +247,25 @@ def test_a_directory_that_is_renamed_takes_its_notes_along(person: Person) -> No
         (Kind.REMOVED, "b/c.md"), (Kind.REMOVED, "b/d.md"), (Kind.NEW, "z/c.md"),
         (Kind.NEW, "z/d.md"),
     }  # fmt: skip
+
+
+def test_a_block_that_is_being_written_is_no_news(person: Person) -> None:
+    person.write_block()
+    one = begun(person)
+    seen: list[Batch] = []
+    looking = threading.Thread(target=lambda: seen.append(one.look_at([KNOWLEDGE])))
+
+    class Remembering(Ownership):
+        def own_blocks(self, blocks: Collection[OwnedBlock]) -> None:
+            if any(block.path == KNOWLEDGE for block in blocks):
+                looking.start()
+                looking.join(0.3)
+            super().own_blocks(blocks)
+
+    person.blocks = Remembering(person.blocks.known)
+    person.write_block()
+    looking.join(20)
+    assert seen == [Batch()]
 
 
 def test_our_own_blocks_are_no_news_but_a_person_beside_them_is(person: Person) -> None:

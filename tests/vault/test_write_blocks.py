@@ -7,7 +7,13 @@ import pytest
 from vault_world import Ownership
 
 from vault_tools.core.block import BlockState, format_block
-from vault_tools.errors import BlockError, BlockMalformed, BlockTampered, PathRefused
+from vault_tools.errors import (
+    BlockError,
+    BlockMalformed,
+    BlockTampered,
+    PathRefused,
+    VaultToolsError,
+)
 from vault_tools.vault.blocks import (
     LOG_NAME,
     BlockWrite,
@@ -192,6 +198,15 @@ def test_blocks_of_the_workspace_are_logged_in_the_vault(
     )
     write_blocks(workspace, ownership, "memory/KNOWLEDGE.md", [ONE], now=NOW, log_to=files)
     assert [entry["file"] for entry in _log(files)] == ["memory/KNOWLEDGE.md"]
+
+
+def test_a_log_that_cannot_be_written_is_told_with_the_change_made(
+    files: VaultFiles, ownership: Ownership
+) -> None:
+    (files.root / files.review_path(LOG_NAME)).mkdir()
+    with pytest.raises(VaultToolsError, match=r"note\.md: the change itself was made, but not log"):
+        _write(files, ownership, ONE)
+    assert [reading.state for reading in read_blocks(files, ownership, NOTE)] == [BlockState.OURS]
 
 
 def test_a_human_note_is_never_written(files: VaultFiles, ownership: Ownership) -> None:

@@ -37,8 +37,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 class Ownership:
     """The blocks that are ours, in memory."""
 
-    def __init__(self) -> None:
-        self.known: dict[tuple[str, str], OwnedBlock] = {}
+    def __init__(self, known: Mapping[tuple[str, str], OwnedBlock] | None = None) -> None:
+        self.known: dict[tuple[str, str], OwnedBlock] = dict(known or {})
 
     def owned_blocks(self, path: str) -> Mapping[str, OwnedBlock]:
         return {i: block for (where, i), block in self.known.items() if where == path}

@@ -44,7 +44,7 @@ def apply(run: Run, bundle_id: str, strict: bool, dry_run: bool) -> int:
             )
         outcome = apply_bundle(workspace.world, bundle_id, dry_run=dry_run)
         if not dry_run:
-            workspace.publisher.follow(bundle_id)
+            follow(run, workspace, bundle_id)
     document = applied_document(outcome, recovered, state.value, dry_run=dry_run)
     document["errors"] = _errors(outcome.errors)
     run.output.result(document, *applied_lines(outcome, recovered, state.value, dry_run=dry_run))
@@ -88,7 +88,7 @@ def undo(run: Run, bundle_id: str, selector: str, approver: str | None, dry_run:
                 record(workspace.world, decisions[-1:])
         outcome = undo_items(workspace.world, bundle_id, decisions, dry_run=dry_run)
         if not dry_run:
-            workspace.publisher.follow(bundle_id)
+            follow(run, workspace, bundle_id)
     return _tell_undone(run, outcome, unchanged, kept, dry_run=dry_run)
 
 
@@ -164,6 +164,17 @@ def refresh(run: Run, bundle_id: str, dry_run: bool) -> None:
     )
 
 
+def follow(run: Run, workspace: Workspace, bundle_id: str) -> None:
+    """Render a bundle's note anew; what is on the ledger stays when that fails, and is said."""
+    try:
+        workspace.publisher.follow(bundle_id)
+    except VaultToolsError as error:
+        run.output.warn(
+            f"This is on the ledger, but the note of {bundle_id} does not show it yet: "
+            f"{error.message}. `vault-tools review refresh {bundle_id}` renders it anew."
+        )
+
+
 def care(run: Run, workspace: Workspace, *, tell: bool = True, dry_run: bool = False) -> list[str]:
     """Finish what a crash left behind and let bundles whose time is over expire; say so."""
     if dry_run:
@@ -172,9 +183,9 @@ def care(run: Run, workspace: Workspace, *, tell: bool = True, dry_run: bool = F
 
     repaired = recover(workspace.world)
     for bundle_id in {one.bundle_id for one in repaired}:
-        workspace.publisher.follow(bundle_id)
+        follow(run, workspace, bundle_id)
     for bundle_id in workspace.ledger.expire(now=workspace.clock.now()):
-        workspace.publisher.follow(bundle_id)
+        follow(run, workspace, bundle_id)
         if tell:
             run.output.warn(f"{bundle_id} has expired; its open items return as new proposals.")
     for one in repaired:

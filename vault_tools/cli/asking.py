@@ -64,6 +64,8 @@ class Person:
             typed = self._answer(f"Type the digest (8 characters) to approve {item.item_id}: ")
             if typed.casefold() == short(item.digest):
                 return True
+            if typed.casefold() in ("", "n", "no", "nein"):
+                return False
         raise NotApproved(
             f"the digest of {item.item_id} was not typed; it stays as it is",
             "The digest stands above the question and in the bundle note.",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vault_tools.cli.applying import care
+from vault_tools.cli.applying import care, follow
 from vault_tools.cli.asking import approver_option, person_or_none
 from vault_tools.cli.options import Command, Run, dry_run, pass_run
 from vault_tools.core.digest import short
@@ -122,7 +122,7 @@ def _decide(
         raise
     finally:
         if changed and person is not None:
-            workspace.publisher.follow(standing.bundle_id)
+            follow(run, workspace, standing.bundle_id)
     _tell_decided(run, standing, decision, changed, left, dry=person is None)
 
 

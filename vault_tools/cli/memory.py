@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vault_tools.cli.options import Group, Run, dry_run, pass_run
+from vault_tools.core.memory import is_memory_id
 from vault_tools.errors import DONE, ERROR, NEEDS_HUMAN, ConfigError, InvalidInput, MemoryNotFound
 
 if TYPE_CHECKING:
@@ -197,6 +198,11 @@ def forget(run: Run, memory_id: str | None, query: str | None, dry_run: bool) ->
     if bool(memory_id) == bool(query):
         raise InvalidInput(
             "give either an id or --query", "See `vault-tools memory forget --help`."
+        )
+    if memory_id and not is_memory_id(memory_id.strip().lower()):
+        raise InvalidInput(
+            f"{memory_id[:80]!r} is not the id of a memory",
+            "`vault-tools memory list` shows the ids; --query forgets by meaning.",
         )
     workspace = run.open()
     _repair(run, workspace)

@@ -41,7 +41,7 @@ def load_config(text: str | None, *, home: Path) -> Config:
 def _parsed(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(
             f"the configuration is not valid TOML: {error}",
             "Correct that line; `vault-tools config init` shows a file that is valid.",

@@ -180,7 +180,7 @@ def _check_move(known: list[KnownVault], moved: KnownVault, place: Place) -> Non
     if any(other.is_at(place) and other.id != moved.id for other in known):
         raise PathRefused(
             f"{place.path} is registered as a vault of its own",
-            "Remove that one first: `vault-tools init --remove` in it.",
+            "Take its entry out of vaults.json in the home first.",
         )
     if not moved.is_at(place) and _still_there(moved):
         raise PathRefused(
@@ -233,6 +233,6 @@ def _vault(entry: dict[str, Any]) -> KnownVault:
 def _damaged(path: Path, why: str) -> ConfigError:
     return ConfigError(
         f"{path} is damaged and was left as it is: {why}",
-        "Restore it with `vault-tools backup restore`, or correct it by hand; without it every "
+        "Restore it from a backup of the home, or correct it by hand; without it every "
         "vault counts as new.",
     )

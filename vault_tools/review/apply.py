@@ -85,6 +85,10 @@ def _failed_before(
         Outcome(item.item_id, item.state, item.note)
         for item in items
         if item.state in FAILED and item.item_id in approved_ever
+    ) + tuple(
+        Outcome(item.item_id, ItemState.INVALID, "its approval has expired with the bundle")
+        for item in items
+        if item.state is ItemState.EXPIRED and item.item_id in approved_ever
     )
 
 

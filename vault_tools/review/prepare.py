@@ -20,7 +20,7 @@ from vault_tools.core.bundle import (
     Step,
     bundle_stamp,
 )
-from vault_tools.core.item import Item, ItemState, Verdict, with_risk_floor
+from vault_tools.core.item import Item, ItemState, Verdict, target_without_lines, with_risk_floor
 from vault_tools.core.memory import DAY_MS
 from vault_tools.core.risk import Risk
 from vault_tools.errors import VaultToolsError
@@ -120,9 +120,10 @@ def prepare(
     with _step(world, done, StepName.COLLECT_CHANGES, announce) as found:
         scanned = _collect(request, found)
     with _step(world, done, StepName.GENERATE, announce) as found:
-        from_notes, more = _from_notes(world, frame, request, scanned)
+        from_notes, more, unread = _from_notes(world, frame, request, scanned)
         proposed = [*from_notes, *request.find_in_rows(frame), *_waiting(world)]
         found.append(f"{len(proposed)} proposals")
+        found += unread
     with _step(world, done, StepName.ADVERSARIAL_LIGHT, announce) as found:
         attacked = compared([attack(item, strict=strict) for item in proposed], world)
         found += _verdicts(attacked)
@@ -133,7 +134,7 @@ def prepare(
         fresh = _fresh(world, rated, found)
         kept, surplus = _capped(world, fresh, request, found)
     done.kept = tuple(kept)
-    done.left_out = _left_out(more, surplus, scanned)
+    done.left_out = (*_left_out(more, surplus, scanned), *_unread(unread))
     with _step(world, done, StepName.WRITE_BUNDLE, announce) as found:
         if kept and not dry_run:
             _write(world, publisher, request, done, kept, snapshot, now)
@@ -219,17 +220,35 @@ def _collect(request: Request, found: list[str]) -> ScanResult:
 
 def _from_notes(
     world: World, frame: Frame, request: Request, scanned: ScanResult
-) -> tuple[list[Item], int]:
+) -> tuple[list[Item], int, list[str]]:
     items: list[Item] = []
-    left_out = 0
-    for path in (*scanned.new, *scanned.changed):
-        data = world.files.read(path)
+    left_out, unread = 0, []
+    for path in dict.fromkeys((*scanned.new, *scanned.changed, *_returning(world, scanned))):
+        try:
+            data = world.files.read(path)
+        except VaultToolsError as error:
+            # One note that cannot be read never stops a review (spec 03).
+            unread.append(error.message)
+            continue
         if data is None:
             continue
         found = note_items(path, data, frame, most=request.per_note)
         items += found.items
         left_out += found.left_out
-    return [item for item in items if not remembered(item, world)], left_out
+    return [item for item in items if not remembered(item, world)], left_out, unread
+
+
+_MAY_RETURN = (ItemState.EXPIRED, ItemState.STALE, ItemState.INVALID)
+
+
+def _returning(world: World, scanned: ScanResult) -> Iterator[str]:
+    """Name the notes behind imports that ended without a decision: they may be proposed anew."""
+    for bundle in world.ledger.bundles():
+        for one in bundle.items:
+            if one.state in _MAY_RETURN and one.item.target.startswith("note:"):
+                path = target_without_lines(one.item.target).removeprefix("note:")
+                if path in scanned.manifest.entries:
+                    yield path
 
 
 def _waiting(world: World) -> list[Item]:
@@ -249,6 +268,8 @@ def _risks(items: Sequence[Item]) -> list[str]:
         counts[item.risk] += 1
     return [f"{count} {risk.value}" for risk, count in counts.items() if count]
 
+
+_SHOWN = 5
 
 _SETTLED = (
     ItemState.PENDING,
@@ -304,6 +325,12 @@ def _left_out(more: int, surplus: Sequence[Item], scanned: ScanResult) -> tuple[
     return tuple(said)
 
 
+def _unread(messages: Sequence[str]) -> list[str]:
+    shown = [f"not read: {message}" for message in messages[:_SHOWN]]
+    rest = len(messages) - len(shown)
+    return [*shown, f"not read: {rest} more notes"] if rest else shown
+
+
 def _write(
     world: World,
     publisher: Publisher,
@@ -338,4 +365,11 @@ def _write(
         expires_at=now + request.expires_after_days * DAY_MS,
         blocked=blocked,
     )
-    done.note = publisher.publish(done.standing)
+    try:
+        done.note = publisher.publish(done.standing)
+    except VaultToolsError as error:
+        raise VaultToolsError(
+            f"{done.standing.bundle_id} is on the ledger, but its note is not written: "
+            f"{error.message}",
+            f"{error.hint} The next run writes the missing note.",
+        ) from error

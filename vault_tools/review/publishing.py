@@ -9,6 +9,7 @@ from vault_tools.core.block import find_blocks, owned_block
 from vault_tools.core.bundle import StandingBundle
 from vault_tools.core.digest import sha256_hex
 from vault_tools.core.note import decode, encode
+from vault_tools.errors import BlockMalformed
 from vault_tools.render.environment import Renderer
 from vault_tools.review.bundle_note import (
     TEMPLATES,
@@ -86,7 +87,13 @@ class Publisher:
                 self.publish(standing)
                 return found, ""
             kept = self.world.undo.put(content)
-            self._rewrite(standing)
+            try:
+                self._rewrite(standing)
+            except BlockMalformed as error:
+                raise BlockMalformed(
+                    error.message,
+                    "Move that note out of the review root and refresh again: it is written anew.",
+                ) from error
         return found, kept
 
     def preview(self, standing: StandingBundle) -> tuple[str | None, str]:

@@ -49,7 +49,7 @@ def check_identity(folder: Path, wanted: EmbedderIdentity) -> None:
         raise ModelMismatch(
             f"the memories in {folder} were embedded with {_named(noted)}, "
             f"but {_named(wanted)} is configured",
-            "Run `vault-tools memory reembed`, or configure the former model again.",
+            "Configure the former model again; embedding anew is not built into this version.",
         )
 
 

@@ -8,7 +8,7 @@ from vault_tools.core.block import MARKER, BlockState, ManagedBlock, find_blocks
 from vault_tools.core.digest import sha256_hex
 from vault_tools.core.note import decode
 from vault_tools.core.ports import BlockOwnership
-from vault_tools.errors import BlockMalformed, PathRefused
+from vault_tools.errors import BlockMalformed, LockHeld, PathRefused
 from vault_tools.vault.files import VaultFiles
 from vault_tools.vault.markdown import opaque_lines
 
@@ -33,8 +33,10 @@ class OwnWrites:
         if before not in self._files.undo:
             return False
         try:
-            return self._only_blocks(path, self._files.undo.get(before), after)
-        except (BlockMalformed, PathRefused):
+            # Whoever writes blocks remembers them as ours before letting go of the lock.
+            with self._files.hold():
+                return self._only_blocks(path, self._files.undo.get(before), after)
+        except (BlockMalformed, PathRefused, LockHeld):
             # Markers in disorder, or a link or another vault by now: nothing we would write.
             return False
 

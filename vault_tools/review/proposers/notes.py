@@ -49,9 +49,10 @@ class NoteItems:
 def note_items(path: str, data: bytes, frame: Frame, *, most: int = 3) -> NoteItems:
     """Propose at most `most` memories from a note; the citation's hash covers these very bytes."""
     note = read_note(path, data)
-    if not may_state(note.text) or not _wanted(note):
+    if not (may_state(note.text) and _wanted(note) and _is_text(path)):
         return NoteItems((), 0)
-    text = frame.redact(note.text)
+    # What is stored and sealed is text: bytes that are none become U+FFFD here and in the quote.
+    text = frame.redact(data.decode("utf-8", errors="replace"))
     front = split_front_matter(text)
     lines = [text[line.start : line.end] for line in lines_of(text)]
     skipped = front.lines if front else 0
@@ -59,6 +60,11 @@ def note_items(path: str, data: bytes, frame: Frame, *, most: int = 3) -> NoteIt
     ranked = sorted(found, key=lambda statement: (-statement.weight, statement.first_line))
     items = tuple(_item(path, note, statement, frame) for statement in ranked[:most])
     return NoteItems(items, max(0, len(ranked) - most))
+
+
+def _is_text(path: str) -> bool:
+    """Tell whether a path can be cited; a name that is not UTF-8 cannot."""
+    return not any("\ud800" <= char <= "\udfff" for char in path)
 
 
 def _wanted(note: Note) -> bool:
