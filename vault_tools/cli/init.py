@@ -40,6 +40,7 @@ def init(run: Run, moved_from: Path | None, dry_run: bool) -> None:
     found = _look_over(settings, vault)
     told, adopted = False, 0
     if not dry_run:
+        _refuse_another_vault(settings, vault.resolve(), moved_from)
         told = _confirm(run, found)
         set_up(settings, moved_from=moved_from)
         workspace = run.open()
