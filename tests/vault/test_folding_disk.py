@@ -42,8 +42,10 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (place / "mounted").mkdir()
     command = [sys.executable, HERE / "folding_disk.py", place / "real", place / "mounted"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        end = time.monotonic() + 20
         while not os.path.ismount(place / "mounted"):
-            if process.poll() is not None:
+            if process.poll() is not None or time.monotonic() > end:
+                process.kill()
                 pytest.skip("FUSE cannot be mounted here: the case-folding disk is skipped")
             time.sleep(0.05)
         try:
