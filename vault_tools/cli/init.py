@@ -40,7 +40,7 @@ def init(run: Run, moved_from: Path | None, dry_run: bool) -> None:
     found = _look_over(settings, vault)
     told, adopted = False, 0
     if not dry_run:
-        _refuse_another_vault(settings, vault.resolve(), moved_from)
+        _check_place(settings, vault.resolve(), moved_from)
         told = _confirm(run, found)
         set_up(settings, moved_from=moved_from)
         workspace = run.open()
@@ -76,11 +76,8 @@ def set_up(settings: Settings, *, moved_from: Path | None = None) -> None:
 
     assert settings.vault is not None
     vault, path = settings.vault.resolve(), settings.config_path
-    _refuse_home_inside(settings, vault)
+    _check_place(settings, vault, moved_from)
     registry = VaultRegistry(settings.home)
-    if moved_from is None:
-        _refuse_moved(registry, vault)
-    _refuse_another_vault(settings, vault, moved_from)
     now = iso(SystemClock().now())
     if moved_from is not None:
         registry.move(moved_from, vault, now=now)
@@ -88,6 +85,15 @@ def set_up(settings: Settings, *, moved_from: Path | None = None) -> None:
         registry.register(vault, host=platform.node(), now=now, new_id=lambda: str(uuid.uuid4()))
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     write_private(path, with_bridge_enabled(text, vault).encode())
+
+
+def _check_place(settings: Settings, vault: Path, moved_from: Path | None) -> None:
+    from vault_tools.home.vaults import VaultRegistry
+
+    _refuse_home_inside(settings, vault)
+    if moved_from is None:
+        _refuse_moved(VaultRegistry(settings.home), vault)
+    _refuse_another_vault(settings, vault, moved_from)
 
 
 def _refuse_another_vault(settings: Settings, vault: Path, moved_from: Path | None) -> None:
