@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.cli.command import call
 from tests.cli.studio import Studio, own_files
 from tests.cli.terminal import Terminal
 from vault_tools.cli.demo import copy_sample, packaged_sample
+from vault_tools.home.lock import locked
 
 
 @pytest.fixture
@@ -23,8 +25,13 @@ def fresh(tmp_path: Path) -> Studio:
 
 @pytest.mark.slow
 def test_an_interrupted_morning_can_be_run_again(fresh: Studio) -> None:
-    with Terminal(fresh, "morning-review") as terminal:
-        terminal.child.expect("Taking a snapshot")
+    (state,) = fresh.home.glob("state/*/main")
+    # Somebody else's turn holds the review in place, so that the interrupt surely meets it.
+    with (
+        locked(state / "review.lock", started="2026-11-30T09:00:00+00:00"),
+        Terminal(fresh, "morning-review") as terminal,
+    ):
+        time.sleep(4)
         terminal.child.sendintr()
         assert terminal.ended() == 130
         assert "Traceback" not in terminal.said
